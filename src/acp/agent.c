@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agent.c: one line of the agent: an answer, an update, or a request to the editor.
+ * agent.c: handles one line of the agent: an answer, an update, or a request to the editor.
  */
 #include "acp/own.h"
 
@@ -75,7 +75,7 @@ void waiting_flush(proxy *p)
 
 /* ------------------------------------------------------------------ updates */
 
-/* Ids of sessions that stand inside an update. */
+/* Replaces session ids inside an update. */
 static void nested_ids(proxy *p, const message *m, const json_node *update, splices *changes)
 {
     static const char *const keys[] = {"sessionId", "senderSessionId", "recipientSessionId"};
@@ -87,7 +87,7 @@ static void nested_ids(proxy *p, const message *m, const json_node *update, spli
     }
 }
 
-/* What the proxy must know of a session's settings. */
+/* Reads what the proxy must know of a session's settings. */
 static void settings_hear(proxy *p, session *s, const message *m, const json_node *update,
                           splices *changes)
 {
@@ -133,13 +133,13 @@ void update_hear(proxy *p, session *s, const message *m)
     if (changes.n)
         line = splice_text(m, &changes, 0, m->n, &n);
     editor_put(p, line, n);
-    /* The question is recorded as soon as somebody works on it. */
+    /* Record the question as soon as the agent works on it. */
     if (s->open && turn_asked(s->turn) && !turn_question(s->turn) && turn_heard(s->turn) &&
         !turn_store(p, s, false))
         complain("the message could not be recorded yet: %s", store_error(p));
 }
 
-/* A session that is being opened. */
+/* An update for a session that is being opened. */
 static void flow_update(proxy *p, flow *f, const message *m)
 {
     bool history = update_is_history(message_text(m, m->params, "update.sessionUpdate"));
@@ -155,7 +155,7 @@ static void flow_update(proxy *p, flow *f, const message *m)
 
 /* ------------------------------------------------------------------ answers */
 
-/* With the editor's id of the session in a refusal. */
+/* Passes an answer on, with the editor's session id in an error. */
 static void answer_pass(proxy *p, const message *m)
 {
     const json_node *at = message_at(m, m->error, "data.sessionId");
@@ -202,7 +202,7 @@ static void answer_hear(proxy *p, const message *m)
         editor_put(p, line, n);
         break;
     case ASK_NEW:
-        a->kind = ASK_OTHER; /* it is not being opened any more */
+        a->kind = ASK_OTHER; /* no longer being opened */
         open_new_done(p, a, m);
         break;
     case ASK_PROMPT:
@@ -238,7 +238,7 @@ static void answer_hear(proxy *p, const message *m)
 
 /* ------------------------------------------------------------------ requests */
 
-/* From a session that was left: nobody is there to be asked. */
+/* Refuses a request of an abandoned inner session, since no user will answer it. */
 static void request_of_left(proxy *p, const message *m)
 {
     if (!m->id_raw)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * commands.c: forks and moves as slash commands, so that they work in an editor that knows nothing
- * of them. These turns are not recorded, and the agent does not hear of them.
+ * commands.c: forks and moves as slash commands, so that they work in an editor that does not know
+ * them. These turns are not recorded, and the agent does not see them.
  */
 #include "acp/own.h"
 
@@ -94,7 +94,7 @@ void command_say(proxy *p, flow *f, const char *text)
     flow_answer(p, f, "{\"stopReason\":\"end_turn\"}");
 }
 
-/* A number in front of the words; -1: it is none. */
+/* Reads a number before the words; -1: it is not one. */
 static int64_t number_take(const char **words, int64_t otherwise)
 {
     size_t n = strspn(*words, "0123456789");
@@ -182,7 +182,7 @@ static void run_fork(proxy *p, flow *f, session *s, const char *words)
 
 /* ------------------------------------------------------------------ a question aside */
 
-/* Takes what was made for the question away again, as far as the agent can. */
+/* Removes what was made for the question, as far as the agent supports that. */
 static void aside_end(proxy *p, const char *inner)
 {
     static const char *const methods[] = {"session/close", "session/delete"};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * conduct.c: a conductor on both sides. It starts the proxy, speaks as the editor, and takes what
- * is for the agent (and brings what the agent says) inside of messages `proxy/successor`.
+ * conduct.c: runs under a conductor, which starts the proxy, speaks as the editor, and carries the
+ * messages to and from the agent inside `proxy/successor` messages.
  *
- * The two directions share one connection, so a request to the agent goes out under another id: the
- * old one behind a prefix. Nothing has to be remembered for that.
+ * The two directions share one connection, so a request to the agent gets another id: a prefix
+ * followed by the old one. So no table of ids is needed.
  */
 #include "acp/own.h"
 
@@ -26,7 +26,7 @@ void conduct_put(proxy *p, const char *line, size_t n)
     message m;
     if (message_read(&m, p->mem, line, n) != MESSAGE_FINE)
         return;
-    if (!m.method) { /* an answer to what came inside: under the id that it came with */
+    if (!m.method) { /* an answer to a wrapped request: under its original id */
         editor_put(p, line, n);
         return;
     }
@@ -54,7 +54,7 @@ void conduct_put(proxy *p, const char *line, size_t n)
 
 /* ------------------------------------------------------------------ from the conductor */
 
-/* What the agent says, taken out. */
+/* Unwraps a message of the agent. */
 static void inside_hear(proxy *p, const message *m)
 {
     member all[] = {{"jsonrpc", "\"2.0\""},
@@ -78,7 +78,7 @@ static bool answer_away(proxy *p, const message *m)
     return true;
 }
 
-/* It tells by the first request what it is. False: nobody has an agent. */
+/* Decides by the first request what the other side is. False: nothing runs an agent. */
 static bool began(proxy *p, const message *m)
 {
     for (size_t i = 0; i < 2; i++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * editor.c: one line of the editor: what it is, and who takes it.
+ * editor.c: handles one line of the editor: classifies it and passes it on.
  */
 #include "acp/own.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The line with the agent's id of the session in it; as it is when they are the same. */
+/* Forwards the line with the agent's session id; unchanged if the two are the same. */
 static void forward(proxy *p, const message *m, const char *inner)
 {
     splices changes = {0};
@@ -64,7 +64,7 @@ static void cancel_turn(proxy *p, const message *m)
     forward(p, m, s && s->aside ? s->aside : s ? s->inner : NULL);
 }
 
-/* A request that the proxy works on has another id on the way to the agent. */
+/* A request that the proxy handles has another id towards the agent. */
 static void cancel_request(proxy *p, const message *m)
 {
     const char *id = message_raw(m, m->params, "requestId");
@@ -84,7 +84,7 @@ static void cancel_request(proxy *p, const message *m)
 static const struct {
     const char *method;
     void (*take)(proxy *p, const message *m);
-    bool request; /* only with an id: as a notification it has no sense, and goes through */
+    bool request; /* requires an id: as a notification it makes no sense, and passes through */
 } methods[] = {
     {"initialize", initialize, true},
     {"session/new", open_new, true},
@@ -119,7 +119,7 @@ void editor_hear(proxy *p, char *line, size_t n)
     case MESSAGE_FINE:
         break;
     }
-    if (!m.method) { /* it answers the agent */
+    if (!m.method) { /* an answer to the agent */
         agent_put(p, line, n);
         return;
     }

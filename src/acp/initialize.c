@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * initialize.c: what the agent can do, and what the proxy adds to it.
+ * initialize.c: the agent's capabilities, and what the proxy adds to them.
  */
 #include "acp/own.h"
 
@@ -11,7 +11,7 @@
     "\"_ramet/session/tree\",\"_ramet/session/compare\""
 #define FORK_META "{\"messageId\":true,\"position\":[\"before\",\"after\"]}"
 
-/* Both sides then speak the first version. */
+/* Makes both sides speak the first protocol version. */
 const char *initialize_request(proxy *p, const message *m, size_t *n)
 {
     const json_node *version = message_at(m, m->params, "protocolVersion");
@@ -25,14 +25,14 @@ const char *initialize_request(proxy *p, const message *m, size_t *n)
     return splice_text(m, &changes, 0, m->n, n);
 }
 
-/* An object is yes; false, null and nothing are no. */
+/* An object means yes; false, null and absence mean no. */
 static bool has(const message *m, const json_node *caps, const char *path)
 {
     const json_node *v = message_at(m, caps, path);
     return json_is(v, JSON_OBJECT) || json_is(v, JSON_TRUE);
 }
 
-/* {"_meta": {"ramet": …}} in an object that may have others. */
+/* Adds {"_meta": {"ramet": …}} to an object that may have others. */
 static const char *with_meta(proxy *p, const message *m, const json_node *object, const char *own)
 {
     const char *raw = json_is(object, JSON_OBJECT) ? json_raw(p->mem, &m->d, object) : NULL;

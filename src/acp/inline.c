@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * inline.c: what is too large for an entry is kept as an attachment: the bytes of images, sounds
- * and files wherever they stand in an update (in a message, in what a tool has answered), and any
- * text of several MiB. The object that held them names the attachments in
- * `_meta.ramet.attachments`, and is whole again when it is replayed.
+ * inline.c: stores content that is too large for an entry as attachments: the bytes of images,
+ * sounds and files wherever they are in an update (in a message, in the output of a tool), and any
+ * text of several MiB. The object that contained them names the attachments in
+ * `_meta.ramet.attachments`, and is restored when it is replayed.
  */
 #include "acp/own.h"
 
@@ -15,7 +15,7 @@
 enum {
     INLINE_BYTES = 256 << 10,
     TEXT_BYTES = 4 << 20,
-    MEMBERS = 256 /* of one update; what is over stays where it is */
+    MEMBERS = 256 /* per update; further ones stay where they are */
 };
 
 typedef struct large {
@@ -33,7 +33,7 @@ static char *base64_of(const unsigned char *bytes, size_t n)
     return text;
 }
 
-/* The bytes, of xmalloc; NULL when they would not give the same text again. *len stays then. */
+/* Decodes to bytes allocated with xmalloc; NULL if they would not encode to the same text again. */
 static unsigned char *bytes_of(const char *text, size_t *len)
 {
     size_t n = strlen(text);
@@ -57,7 +57,7 @@ static bool is_binary(const char *key)
     return strcmp(key, binary[0]) == 0 || strcmp(key, binary[1]) == 0;
 }
 
-/* The next member that is too large, behind the node `*at`. */
+/* Finds the next member that is too large, after the node `*at`. */
 static bool large_next(proxy *p, const json_doc *d, size_t *at, large *out)
 {
     for (; *at < d->n; ++*at) {
@@ -80,7 +80,7 @@ static bool large_next(proxy *p, const json_doc *d, size_t *at, large *out)
     return false;
 }
 
-/* The text with an object in it replaced. */
+/* The text with one object replaced. */
 static const char *object_put(proxy *p, const json_doc *d, const json_node *o, const char *now)
 {
     size_t n = strlen(now), rest = d->len - o->end;
@@ -92,7 +92,7 @@ static const char *object_put(proxy *p, const json_doc *d, const json_node *o, c
     return out;
 }
 
-/* The id of what was kept; NULL: it stays where it is. */
+/* The id of the attachment; NULL: the value stays where it is. */
 static const char *large_keep(proxy *p, const json_doc *d, large *v)
 {
     const char *text = json_text(p->mem, d, v->value), *id = NULL;
@@ -112,7 +112,7 @@ static const char *large_keep(proxy *p, const json_doc *d, large *v)
     return rc == RAMET_OK ? id : NULL;
 }
 
-/* The object without the value, and with the name of its attachment. */
+/* The object without the value, but with the id of its attachment. */
 static const char *object_without(proxy *p, const json_doc *d, const large *v, const char *id)
 {
     message m = {.a = p->mem, .d = *d};
@@ -139,7 +139,7 @@ const char *inline_keep(proxy *p, const char *raw)
     for (int i = 0; i < MEMBERS && large_next(p, &d, &at, &v); i++) {
         const char *id = large_keep(p, &d, &v);
         if (!id) {
-            at++; /* nothing of this object goes */
+            at++; /* nothing to move out of this object */
             continue;
         }
         raw = object_put(p, &d, v.object, object_without(p, &d, &v, id));
@@ -180,7 +180,7 @@ static const char *value_of(proxy *p, const char *id, bool base64)
     return out;
 }
 
-/* The object as it came. */
+/* The object as it was received. */
 static const char *object_whole(proxy *p, const message *m, const json_node *o,
                                 const json_node *list)
 {

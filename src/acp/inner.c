@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * inner.c: flows (requests that take several steps) and the step that most of them need: a new
- * session inside the agent, with the mode and the options that the old one had.
+ * inner.c: flows (requests that take several steps), and the step that most of them need: a new
+ * session inside the agent, with the mode and the options of the old one.
  */
 #include "acp/own.h"
 
@@ -83,7 +83,7 @@ void flow_store_fail(proxy *p, flow *f, ramet_status rc)
         flow_fail(p, f, JSONRPC_INTERNAL, why, NULL);
 }
 
-/* The refusal as it came, but for the session's id in it. */
+/* Passes the agent's error on, with the session's id replaced. */
 void flow_refused(proxy *p, flow *f, const message *m)
 {
     if (f->slash) {
@@ -155,7 +155,7 @@ void flow_take_setup(proxy *p, flow *f, const message *m)
 
 static void options_next(proxy *p, flow *f, const message *m);
 
-/* The member of the answer that the editor will see. */
+/* Sets a member of the answer that the editor will see. */
 static void result_set(proxy *p, flow *f, const char *key, const char *value)
 {
     member change = {key, value};
@@ -177,7 +177,7 @@ static void mode_set(proxy *p, flow *f, const message *m)
     options_next(p, f, NULL);
 }
 
-/* The mode to go back to, raw; NULL: it is the one, or the agent has no such mode. */
+/* The mode to restore, raw; NULL: it is set already, or the agent has no such mode. */
 static const char *mode_wanted(proxy *p, const flow *f)
 {
     json_doc d, want;
@@ -198,7 +198,7 @@ static const char *mode_wanted(proxy *p, const flow *f)
     return NULL;
 }
 
-/* The present value of an option in the agent's answer; NULL: it has no such option. */
+/* The current value of an option in the agent's answer; NULL: no such option. */
 static const char *option_now(proxy *p, const json_doc *d, const char *id)
 {
     const json_node *all = json_get(d, d->nodes, "configOptions");
@@ -222,7 +222,7 @@ static void option_ask(proxy *p, flow *f, const char *id, const char *value)
              options_next);
 }
 
-/* Sets the next option that differs; then the session is made. */
+/* Sets the next option that differs; after the last one the session is ready. */
 static void options_next(proxy *p, flow *f, const message *m)
 {
     json_doc d, want;

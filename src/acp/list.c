@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * list.c: which sessions there are: those of the record, then those that only the agent knows; and
- * their end. What was deleted is remembered, because an agent may go on listing it: as entries of
- * an archived session of the store that belongs to the agent's name.
+ * list.c: lists sessions (those of the record, then those that only the agent knows), closes and
+ * deletes them. Deleted sessions are remembered, because an agent may still list them: as entries
+ * of an archived session of the store that belongs to the agent's name.
  */
 #include "acp/own.h"
 
@@ -59,7 +59,7 @@ static void hidden_add(proxy *p, ids *set, const ramet_session *r)
         ids_add(set, json_text(p->mem, &m.d, v));
 }
 
-/* Every id under which the agent may list what the record has, or what was deleted. */
+/* Collects every id under which the agent may list a recorded or deleted session. */
 static void hidden_learn(proxy *p, ids *set)
 {
     ramet_call *own = p->lib->ramet_call_new(p->o->store, p->o->user, "ramet-acp");
@@ -132,7 +132,7 @@ static void info_write(json_writer *w, const ramet_session *r)
     jw_end_object(w);
 }
 
-/* What has come so far is in f->result: items, parted by commas. */
+/* Answers with the items collected in f->result, separated by commas. */
 static void list_answer(proxy *p, flow *f, const char *cursor)
 {
     const char *next =
@@ -184,7 +184,7 @@ static void list_more(proxy *p, flow *f, const message *m, const char *cursor)
         list_answer(p, f, NULL);
 }
 
-/* One page of the record; past its end, the agent is asked. */
+/* Lists one page of the record; after the last one, asks the agent. */
 static void list_own(proxy *p, flow *f, const message *m, const char *cursor)
 {
     const char *cwd = message_text(m, m->params, "cwd");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * moves.c: rewind, undo and redo, as methods. Nothing is lost by any of them: what was there stays
- * on its branch.
+ * moves.c: the methods rewind, undo and redo. None of them loses anything: the old history stays on
+ * its branch.
  */
 #include "acp/own.h"
 
@@ -114,7 +114,7 @@ static void tree_ask(proxy *p, flow *f, const message *m)
     tree_take(p, f);
 }
 
-/* To a message, or some turns back. */
+/* Rewinds to a message, or by some turns. */
 static void rewind_take(proxy *p, flow *f, const message *m)
 {
     const char *id = message_text(m, m->params, "messageId");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * open.c: sessions that begin: new ones, those of the record, those that only the agent knows, and
+ * open.c: opens sessions: new ones, those of the record, those that only the agent knows, and
  * forks.
  */
 #include "acp/own.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options that new, load, resume and fork have in common. */
+/* Reads the options that new, load, resume and fork have in common. */
 static void options_take(flow *f, const message *m)
 {
     const char *cwd = message_text(m, m->params, "cwd");
@@ -31,7 +31,7 @@ static void options_keep(session *s, const flow *f)
     session_put_text(&s->dirs, f->dirs);
 }
 
-/* Texts that say that there is no such session; agents agree on no code. */
+/* Recognizes errors that mean "no such session" by their text; agents do not agree on a code. */
 bool refused_as_unknown(const message *m, const char *inner)
 {
     static const char *const words[] = {"not found",      "unknown session", "no such session",
@@ -61,7 +61,7 @@ static ramet_agent agent_of(const proxy *p, const char *cwd)
     return (ramet_agent){.name = p->o->name, .folder = cwd};
 }
 
-/* A session that is in the store from now on. The wish for an id is granted when it is free. */
+/* Creates the session in the store. The requested id is used if it is free. */
 static ramet_status record_new(proxy *p, session *s)
 {
     ramet_session *out;
@@ -83,7 +83,7 @@ static ramet_status record_new(proxy *p, session *s)
     return RAMET_OK;
 }
 
-/* What the editor is answered when a session opens: the agent's answer with our id in it. */
+/* The answer for a session that was opened: the agent's answer with our id in it. */
 static const char *result_with(proxy *p, const char *result, const char *outer)
 {
     member id = {"sessionId", outer ? json_quote(p->mem, outer) : NULL};
@@ -157,14 +157,14 @@ static void load_answer(proxy *p, flow *f, session *s, const char *result)
     flow_end(p, f);
 }
 
-/* Already open: from what is known. */
+/* Loads a session that is open already, from what is known. */
 static void load_open(proxy *p, flow *f, session *s)
 {
     member all[] = {{"modes", s->modes}, {"configOptions", s->config}};
     load_answer(p, f, s, json_with(p->mem, NULL, all, 2));
 }
 
-/* The inner session is there again, or a new one is. */
+/* The inner session was reopened, or replaced by a new one. */
 static void load_made(proxy *p, flow *f)
 {
     ramet_session *r;
@@ -199,7 +199,7 @@ static void load_reopened(proxy *p, flow *f, const message *m)
         inner_make(p, f, load_made);
         return;
     }
-    char *inner = xstrdup(f->inner); /* some agents name the session in the answer, some another */
+    char *inner = xstrdup(f->inner); /* the answer may name another session */
     flow_take_setup(p, f, m);
     session_put_text(&f->inner, inner);
     free(inner);
@@ -215,7 +215,7 @@ static const char *params_of(proxy *p, const flow *f, const char *inner)
     return json_with(p->mem, NULL, all, sizeof all / sizeof *all);
 }
 
-/* The editor's own parameters, for the inner session. */
+/* The editor's own parameters, with the inner session's id. */
 static const char *params_same(proxy *p, const flow *f, const char *inner)
 {
     message m;
@@ -225,7 +225,8 @@ static const char *params_same(proxy *p, const flow *f, const char *inner)
     return json_with(p->mem, json_raw(p->mem, &m.d, m.params), all, 2);
 }
 
-/* Wishes from what the store keeps, and the inner session when it holds exactly the head. */
+/* Reads the settings to restore from the store, and the inner session if it contains exactly the
+ * head. */
 static const char *metadata_take(proxy *p, flow *f, const ramet_session *r)
 {
     message m = {.a = p->mem};
@@ -259,7 +260,7 @@ static void load_recorded(proxy *p, flow *f, const ramet_session *r)
 
 /* ---- a session that only the agent knows */
 
-/* Puts what the agent has replayed into the store. */
+/* Stores what the agent has replayed. */
 static ramet_status adopted_store(proxy *p, flow *f)
 {
     session *s = f->own;
@@ -293,8 +294,8 @@ static void adopt_refused(proxy *p, flow *f, const message *m)
         flow_refused(p, f, m);
 }
 
-/* Some agents open whatever they are asked for: one that has no history, and that the agent does
- * not list, is none. */
+/* Some agents open any session they are asked for: one without history, which the agent does not
+ * list, does not exist. */
 static void adopt_listed(proxy *p, flow *f, const message *m)
 {
     const json_node *all = message_at(m, m->result, "sessions");
@@ -392,7 +393,7 @@ void open_load(proxy *p, const message *m)
 
 /* ------------------------------------------------------------------ session/fork */
 
-/* The fork is there, inside; now in the store. */
+/* The fork exists in the agent; creates it in the store. */
 static void fork_made(proxy *p, flow *f)
 {
     ramet_session *out;
@@ -457,7 +458,7 @@ static void fork_native_done(proxy *p, flow *f, const message *m)
     }
 }
 
-/* Our own word in _meta is not for the agent, and an anchor least of all. */
+/* Our own _meta is not meant for the agent, least of all an anchor. */
 static const char *fork_params(proxy *p, const flow *f, const session *s)
 {
     message m;
@@ -480,7 +481,7 @@ static const char *fork_params(proxy *p, const flow *f, const session *s)
     return json_with(p->mem, json_raw(p->mem, &m.d, m.params), all, 4);
 }
 
-/* ---- where it is cut */
+/* ---- where to cut */
 
 /* The n-th message of the agent with that text. */
 static char *fingerprint_find(proxy *p, const char *outer, const char *print, int64_t occurrence)
@@ -508,7 +509,7 @@ static char *fingerprint_find(proxy *p, const char *outer, const char *print, in
     return found;
 }
 
-/* Checks that the anchor is on the path; `keep` is what stays. */
+/* Checks that the anchor is on the path; `keep` is the number of entries that stay. */
 static bool anchor_find(proxy *p, flow *f, const char *print, int64_t occurrence)
 {
     ramet_entry *e;
@@ -579,7 +580,7 @@ void fork_recorded(proxy *p, flow *f, const ramet_session *r)
     }
 }
 
-/* The source has come into the record: now it is forked like any other. */
+/* The source is recorded now: forks it like any other. */
 static void fork_adopted(proxy *p, flow *f)
 {
     message again;

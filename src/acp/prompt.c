@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * prompt.c: a message of the user on its way to the agent, and the end of its turn.
+ * prompt.c: passes a user's message to the agent, and handles the end of its turn.
  */
 #include "acp/own.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A command of the agent must stay the first thing in a message. */
+/* A command for the agent must stay at the beginning of a message. */
 static bool is_command(const message *m, const json_node *prompt)
 {
     const json_node *first = json_first(&m->d, prompt);
@@ -83,7 +83,7 @@ void prompt_take(proxy *p, const message *m)
     }
     if (command_take(p, s, m))
         return;
-    if (turn_asked(s->turn)) { /* the agent may take it in, or refuse */
+    if (turn_asked(s->turn)) { /* the agent may accept it, or refuse */
         prompt_send(p, s, m);
         return;
     }
@@ -124,7 +124,7 @@ static const ramet_usage *usage_of(proxy *p, const message *m)
     return u;
 }
 
-/* NULL: it ended as it should. */
+/* NULL: it ended normally. */
 static const char *why_of(const message *m)
 {
     static const char *const words[] = {"cancelled", "refusal", "max_tokens", "max_turn_requests"};
@@ -145,7 +145,7 @@ static bool others_asked(const proxy *p, const asked *a)
     return false;
 }
 
-/* The line with the editor's id of the session in a refusal. */
+/* Passes the line on, with the editor's session id in an error. */
 static void pass(proxy *p, const session *s, const message *m)
 {
     const json_node *id = message_at(m, m->error, "data.sessionId");
@@ -170,7 +170,7 @@ void prompt_done(proxy *p, asked *a, const message *m)
     if (s->seeding && happened)
         s->seed = false;
     s->seeding = false;
-    if (!happened && !others_asked(p, a)) { /* nothing was said: there is nothing to record */
+    if (!happened && !others_asked(p, a)) { /* no output: nothing to record */
         turn_free(s->turn);
         s->turn = NULL;
         pass(p, s, m);

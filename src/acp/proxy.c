@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * proxy.c: the loop between the editor and the agent, and what goes out to either.
+ * proxy.c: the main loop between the editor and the agent, and the output to both.
  */
 #include "acp/own.h"
 
@@ -18,7 +18,7 @@ enum {
     IDLE_MS = 1000,
     EOF_MS = 2000,
     TERM_MS = 3000,
-    QUEUE_MAX = 32 << 20 /* so much may wait for one side until the other is not read any more */
+    QUEUE_MAX = 32 << 20 /* bytes queued for one side before the other is no longer read */
 };
 
 void complain(const char *fmt, ...)
@@ -139,7 +139,7 @@ bool opening(const proxy *p)
 
 /* ------------------------------------------------------------------ the end */
 
-/* Every open request gets an answer, and every turn its end. */
+/* Answers every open request, and ends every turn. */
 static void agent_gone(proxy *p, const char *why)
 {
     for (session *s = p->sessions; s; s = s->next)
@@ -158,7 +158,7 @@ static void agent_gone(proxy *p, const char *why)
     }
 }
 
-/* Turns that the editor has left, and what was said outside of one. */
+/* Ends turns that no prompt waits for; `all`: every turn. */
 static void idle(proxy *p, bool all)
 {
     for (session *s = p->sessions; s; s = s->next)
@@ -195,7 +195,7 @@ static void on_end(int signal_no)
     told_to_end = 1;
 }
 
-/* One wait and what it brought; false: it is over. */
+/* Waits once and handles what arrived; false: the loop ends. */
 static bool turn_round(proxy *p)
 {
     struct pollfd f[5] = {
@@ -230,7 +230,7 @@ static bool turn_round(proxy *p)
     return !p->from_editor.ended && !p->from_agent.ended && !p->to_editor.broken;
 }
 
-/* What is still in the queue for the editor. */
+/* Sends what is still queued for the editor. */
 static void drain(proxy *p)
 {
     int64_t until = time_mono_us() + 2000000;
@@ -248,7 +248,7 @@ static int ended_how(const child *c)
                                     : WEXITSTATUS(c->status);
 }
 
-/* The agent has closed its end: it has died, or is about to. */
+/* The agent has closed its end: it has exited, or is about to. */
 static int agent_left(proxy *p)
 {
     for (int i = 0; i < 100 && !child_over(&p->agent); i++)

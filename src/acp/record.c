@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * record.c: what is said in a turn, as entries: one a message, one a tool call (its last state),
- * one a plan. The body of an entry is an array of updates as the editor gets them; replay.c tells
+ * record.c: records a turn as entries: one per message, one per tool call (its last state), one per
+ * plan. The body of an entry is an array of updates as the editor received them; replay.c sends
  * them again.
  */
 #include "acp/own.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    ITEM_BYTES = 8 << 20, /* a message of more goes on in another entry */
-    TURN_BYTES = 4 << 20, /* of whole items: then they are stored before the turn ends */
+    ITEM_BYTES = 8 << 20, /* a longer message continues in another entry */
+    TURN_BYTES = 4 << 20, /* of complete items: beyond this they are stored before the turn ends */
     TURN_ITEMS = 256,
     BATCH = 500
 };
@@ -24,15 +24,15 @@ typedef struct field {
 
 typedef struct item {
     item_kind kind;
-    char *id; /* of the entry */
+    char *id; /* entry id */
     char turn[UUID_TEXT];
-    char *key;    /* the agent's id of the message or tool call; NULL: it gave none */
-    buf body;     /* updates, parted by commas */
-    buf parts;    /* parts that are whole, parted by commas */
-    buf text;     /* of the last part, not yet in `parts` */
-    field *field; /* of a tool call: the last value of each member */
+    char *key;    /* the agent's id of the message or tool call; NULL: none */
+    buf body;     /* updates, separated by commas */
+    buf parts;    /* complete parts, separated by commas */
+    buf text;     /* text of the last part, not in `parts` yet */
+    field *field; /* for a tool call: the last value of each member */
     size_t fields;
-    bool whole; /* nothing can come to it any more */
+    bool whole; /* complete: nothing can be added */
 } item;
 
 struct turn {
@@ -44,7 +44,7 @@ struct turn {
     int64_t branch; /* 0: the head */
     bool asked, heard;
     bool stored;   /* the question is in the store */
-    bool answered; /* the last item is not the user's: another message of his begins a turn */
+    bool answered; /* the last item is not the user's: the user's next message begins a turn */
 };
 
 static const struct {
@@ -149,7 +149,7 @@ static item *item_add(turn *t, item_kind kind, const char *id, const char *key)
     return it;
 }
 
-/* The agent's own id where the tree has no such entry, else a new one. */
+/* The agent's own id if the tree has no such entry, otherwise a new one. */
 static const char *id_choose(proxy *p, session *s, const char *wish)
 {
     char uuid[UUID_TEXT];
@@ -161,7 +161,7 @@ static const char *id_choose(proxy *p, session *s, const char *wish)
     return id;
 }
 
-/* The item that a chunk or a tool call goes on with, or a new one. */
+/* The item that a chunk or a tool call continues, or a new one. */
 static item *item_for(proxy *p, session *s, item_kind kind, const char *key)
 {
     turn *t = s->turn;
@@ -210,7 +210,7 @@ static void part_open(item *it, json_writer *w, const char *type)
     jw_kstr(w, "type", type);
 }
 
-/* A content block becomes text, a file with an address, or data. */
+/* Converts a content block to text, a file with a URL, or data. */
 static void block_add(proxy *p, item *it, const json_doc *d, const json_node *block)
 {
     json_writer w;
@@ -256,8 +256,7 @@ static void body_add(item *it, const char *update)
 
 void turn_prompt(proxy *p, session *s, const json_doc *d, const json_node *blocks)
 {
-    turn *t =
-        turn_asked(s->turn) ? s->turn : turn_new(s); /* it may be said while one is answered */
+    turn *t = turn_asked(s->turn) ? s->turn : turn_new(s); /* may arrive during a turn */
     item *it = item_add(t, ITEM_USER, id_choose(p, s, NULL), NULL);
     t->asked = true;
     if (!t->question)
@@ -310,7 +309,8 @@ static const char *field_get(const item *it, const char *key)
     return NULL;
 }
 
-/* A later update replaces what it names; a null takes nothing away from what a tool call needs. */
+/* A later update replaces the members it contains; a null does not remove what a tool call
+ * needs. */
 static void fields_hear(proxy *p, item *it, const char *raw)
 {
     json_doc d;
@@ -435,7 +435,7 @@ static ramet_entry_in entry_of(proxy *p, item *it)
     return e;
 }
 
-/* The agent's ids turned out to be taken: the entries get ids of ours. */
+/* The agent's ids are taken: gives the entries ids of ours. */
 static void ids_renew(item *items, ramet_entry_in *list, size_t n)
 {
     char uuid[UUID_TEXT];

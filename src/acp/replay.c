@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * replay.c: what the store has of a session, told again: to the editor as updates, to a model as a
- * text.
+ * replay.c: replays the stored history of a session: to the editor as updates, to a model as text.
  */
 #include "acp/own.h"
 
@@ -56,7 +55,7 @@ static void update_tool(proxy *p, const char *outer, const json_doc *d, const js
     buf_release(&b);
 }
 
-/* An entry of another format, from its normal form. */
+/* Replays an entry of another format from its normal form. */
 static void tell_parts(proxy *p, const char *outer, const ramet_entry *e)
 {
     json_doc d;
@@ -78,8 +77,8 @@ static void tell_parts(proxy *p, const char *outer, const ramet_entry *e)
     }
 }
 
-/* Our own: as the editor got it. A tool call's id that has been told before becomes another one,
- * because some agents begin to count anew in every turn. */
+/* Replays an entry of our own format as the editor received it. A repeated tool call id is
+ * replaced, because some agents restart their numbering in every turn. */
 static void tell_body(proxy *p, const char *outer, const ramet_entry *e, ids *tools)
 {
     json_doc d;
@@ -97,7 +96,7 @@ static void tell_body(proxy *p, const char *outer, const ramet_entry *e, ids *to
     }
 }
 
-/* Each entry in memory of its own: a long history takes no more than a short one. */
+/* Uses separate memory for each entry, so that a long history takes no more than a short one. */
 static ramet_status each_entry(proxy *p, const char *outer, int64_t keep,
                                void (*tell)(proxy *p, const ramet_entry *e, void *arg), void *arg)
 {
@@ -212,7 +211,7 @@ static void write_one(proxy *p, const ramet_entry *e, void *arg)
     buf_init(&b, ACP_LINE_MAX);
     for (const json_node *part = json_first(&d, d.nodes); part; part = json_next(&d, d.nodes, part))
         write_part(p, &b, &d, part);
-    /* The newest part is the one that must be there: half of what is over goes. */
+    /* Keep the newest text: drop the older half when the limit is exceeded. */
     if (t->text.n + b.n > TRANSCRIPT_BYTES) {
         size_t from = t->text.n > TRANSCRIPT_BYTES / 2 ? t->text.n - TRANSCRIPT_BYTES / 2 : 0;
         char *line = memchr(t->text.p + from, '\n', t->text.n - from);

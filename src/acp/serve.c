@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * serve.c: `ramet acp --agent NAME`: Ramet as an agent for an editor. Sessions are those of the
- * server's store, and one of its agents answers. The parts of the proxy that look at the store
- * alone (lists, trees, moves, replay) do the same here: there is just no agent inside.
+ * server's store, and one of its agents answers. The parts of the proxy that use only the store
+ * (lists, trees, moves, replay) are used here, too: there is just no agent inside.
  */
 #include "acp/serve.h"
 
@@ -124,7 +124,7 @@ static void fork_session(proxy *p, const message *m)
 
 /* ------------------------------------------------------------------ prompts */
 
-/* Content blocks as parts of a message. */
+/* Converts content blocks to the parts of a message. */
 static const char *parts_text(proxy *p, const message *m, const json_node *prompt)
 {
     buf b;
@@ -261,7 +261,7 @@ static void question_answered(serve *v, const message *m)
                     arena_printf(p->mem, "{\"question_id\":%s,\"answer\":%s}",
                                  json_quote(p->mem, q->own ? q->own : ""),
                                  json_quote(p->mem, answer)));
-    else /* nobody will answer: the turn would wait for ever */
+    else /* no answer will come, and the turn would wait for ever */
         client_post(p->call, q->session, "cancel", "{}");
     free(q->id);
     free(q->session);
@@ -272,7 +272,7 @@ static void question_answered(serve *v, const message *m)
 
 /* ------------------------------------------------------------------ the end of a turn */
 
-/* What the turn, or somebody else meanwhile, has made of the session. */
+/* Reports what the turn, or another client meanwhile, has changed in the session. */
 static void changes_tell(proxy *p, const run *done)
 {
     const char *outer = done->session;
@@ -421,7 +421,7 @@ static bool serve_round(serve *v)
     return !p->from_editor.ended && !p->to_editor.broken;
 }
 
-/* The editor is gone: what is being answered is given up, and heard to its end. */
+/* The editor has gone: cancels running turns and reads them to their end. */
 static void serve_end(serve *v)
 {
     proxy *p = &v->p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * serve.h: Ramet as an agent: turns that a server runs, each heard on a thread, told by the main
- * one.
+ * serve.h: Ramet as an agent: turns run on a server; a thread per turn reads its events, and the
+ * main thread passes them to the editor.
  */
 #ifndef ACP_SERVE_H
 #define ACP_SERVE_H
@@ -15,22 +15,22 @@ typedef enum { POST_UPDATE, POST_QUESTION, POST_DONE } post_kind;
 
 typedef struct run run;
 
-/* What a thread has for the main one. */
+/* What a thread passes to the main one. */
 typedef struct post {
     struct post *next;
     post_kind kind;
     run *run;
     char *text; /* JSON: an update, or a question */
-    char *id;   /* of the turn that asks */
+    char *id;   /* of the question's turn */
 } post;
 
 typedef struct posts {
     pthread_mutex_t lock;
     post *first, **last;
-    int ends[2]; /* of a pipe: something is there */
+    int ends[2]; /* a pipe: readable if something is queued */
 } posts;
 
-/* One prompt. Its thread writes what stands below `thread` until POST_DONE. */
+/* One prompt. Its thread writes the members below `thread` until POST_DONE. */
 struct run {
     run *next;
     const ramet_calls *lib;
@@ -45,7 +45,7 @@ struct run {
     char status[32];
     char error[600];
     int64_t input, output; /* tokens */
-    int64_t used;          /* of the context, as of the last entry that tells */
+    int64_t used;          /* tokens in the context, from the last entry that has the number */
     ramet_status rc;
 };
 
@@ -56,7 +56,7 @@ typedef struct question {
 } question;
 
 typedef struct serve {
-    proxy p; /* first: what is given a proxy is given this */
+    proxy p; /* must be first: functions of the proxy get a pointer to it */
     posts posts;
     run *runs;
     question *questions;
@@ -67,13 +67,13 @@ typedef struct serve {
 
 void serve_refuse(proxy *p, const message *m, ramet_status rc);
 
-/* serve_options.c: who answers is the mode of a session and its option `agent`; the model is
- * another option, where an agent has one to choose. */
-/* What an editor is answered when a session opens; `outer` NULL: without its id. */
+/* serve_options.c: the agent is the mode of a session and its option `agent`; the model is another
+ * option, if the agent has a choice. */
+/* The answer for a session that was opened; `outer` NULL: without its id. */
 const char *setup_text(proxy *p, const char *outer, const ramet_agent *a);
 void mode_take(proxy *p, const message *m);
 void option_take(proxy *p, const message *m);
-/* Tells the editor when they are not those that it was told last. */
+/* Sends the settings to the editor if they differ from the last ones sent. */
 void settings_tell(proxy *p, session *s, const ramet_agent *a);
 void usage_tell(proxy *p, const run *r, const ramet_agent *a);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * serve_options.c: what an editor can choose for a session that Ramet is the agent of, and how full
+ * serve_options.c: what an editor can choose for a session when Ramet is the agent, and how full
  * its context is.
  */
 #include "acp/serve.h"
@@ -53,7 +53,7 @@ static const char *select_text(proxy *p, const char *id, const char *name, const
                         id, name, category, json_quote(p->mem, now), values->p);
 }
 
-/* A model that somebody has set and that is not in the list is one of its values, too. */
+/* A model that was set and is not in the list counts as one of its values. */
 static bool model_known(const client_agent *it, const char *model)
 {
     bool known = strcmp(it->model, model) == 0;
@@ -135,7 +135,7 @@ static const ramet_session *choose(proxy *p, const message *m, const char *agent
         }
         if (model)
             now.model = model;
-        else if (strcmp(name_of(p, &now), agent) != 0) /* what belonged to the other one goes */
+        else if (strcmp(name_of(p, &now), agent) != 0) /* other settings do not apply */
             now = (ramet_agent){.name = agent, .folder = r->agent.folder};
         ramet_session_patch patch = {.agent = &now};
         rc = p->lib->ramet_session_update(p->call, m->session, &patch, &r);
@@ -177,7 +177,7 @@ void option_take(proxy *p, const message *m)
         return;
     const char *options = options_text(p, &r->agent);
     if (s) {
-        session_put_text(&s->config, options); /* the answer tells it */
+        session_put_text(&s->config, options); /* the answer contains it */
         settings_tell(p, s, &r->agent);
     }
     editor_answer(p, m->id_raw, arena_printf(p->mem, "{\"configOptions\":%s}", options));

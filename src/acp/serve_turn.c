@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * serve_turn.c: one prompt to an agent of the server, on a thread of its own: what the server tells
- * becomes lines for the editor, which the main thread sends.
+ * serve_turn.c: one prompt to an agent of the server, on its own thread: turns the server's events
+ * into lines for the editor, which the main thread sends.
  */
 #include "acp/serve.h"
 
@@ -31,7 +31,7 @@ static void post_put(run *r, post_kind kind, const char *text, const char *id)
     q->last = &o->next;
     pthread_mutex_unlock(&q->lock);
     ssize_t put = write(q->ends[1], "", 1);
-    (void)put; /* a full pipe wakes as well */
+    (void)put; /* a full pipe wakes the reader as well */
 }
 
 post *posts_take(posts *q)
@@ -107,7 +107,7 @@ static void tell_entry(run *r, arena *a, const json_doc *d, const json_node *ent
         tell_tool(r, a, d, p);
 }
 
-/* The server's plan in the protocol's words: every step has a priority there. */
+/* Converts the server's plan to the protocol's form, where every step has a priority. */
 static void tell_plan(run *r, arena *a, const json_doc *d, const json_node *plan)
 {
     const json_node *steps = json_get(d, plan, "entries");

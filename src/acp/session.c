@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.c: the sessions that are open, by both of their ids, and what the store keeps about them
- * beside their history.
+ * session.c: the open sessions, by both of their ids, and what the store keeps about them besides
+ * their history.
  */
 #include "acp/own.h"
 
@@ -103,7 +103,7 @@ void session_move(session *s, const char *inner, const char *held)
         session_put_text(&s->inner, inner);
         s->seed = false;
     }
-    for (left **at = &s->left; *at;) { /* one that is come back to is not left any more */
+    for (left **at = &s->left; *at;) { /* a session that is used again is no longer abandoned */
         left *l = *at;
         if (strcmp(l->inner, inner) != 0) {
             at = &l->next;
@@ -128,7 +128,7 @@ void session_hear_setup(session *s, const message *m, const json_node *result)
 
 /* ------------------------------------------------------------------ metadata */
 
-/* Names and commands of servers: what else they are given may be secret. */
+/* Names and commands of servers: their other settings may be secret. */
 static const char *servers_shown(proxy *p, const char *mcp)
 {
     json_doc d;
@@ -155,7 +155,7 @@ static const char *servers_shown(proxy *p, const char *mcp)
     return out;
 }
 
-/* {"id": value} of the options, for the next time. */
+/* {"id": value} for the options, for the next time. */
 static const char *options_shown(proxy *p, const char *config)
 {
     json_doc d;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tree.c: the forks of a session, its branches and turns, and two histories beside each other.
+ * tree.c: the forks of a session, its branches and turns, and two histories side by side.
  */
 #include "acp/own.h"
 
@@ -50,7 +50,7 @@ static void forks_write(json_writer *w, const char *outer, const ramet_session *
     jw_end_array(w);
 }
 
-/* The messages of the user on the path, newest 1,000: what can be gone back to. */
+/* The user's messages on the path, the newest 1,000: the places to rewind to. */
 static void turns_write(proxy *p, json_writer *w, const ramet_page *page)
 {
     jw_key(w, "turns");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agent.c: the table of kinds, and the agents that are configured.
+ * agent.c: the table of agent kinds, and the configured agents.
  *
- * What is in the set stays there and never moves, so any thread may look into it without a lock;
- * who adds to it while the server runs (agents_join()) takes one.
+ * Agents in the set stay there and never move, so any thread may read it without a lock. Adding to
+ * it while the server runs (agents_join()) takes a lock.
  */
 #include "agent/agent.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A new kind: its file defines `const agent_kind agent_NAME`, and it is named here. */
+/* To add a kind, define `const agent_kind agent_NAME` in its file and list it here. */
 #define AGENT_KINDS(X)                                                                             \
     X(echo)                                                                                        \
     X(openai)                                                                                      \
@@ -37,10 +37,10 @@ enum { TEXT_MAX = 256 << 10, NAME_MAX_BYTES = 64, AGENTS_MAX = 256, SLICE_MS = 2
 
 struct agents {
     arena *a;
-    bool shared;            /* as agents_new() was told */
-    pthread_mutex_t lock;   /* of joining, and of the arena then */
-    agent *all[AGENTS_MAX]; /* opened ones */
-    _Atomic size_t n;       /* grows when the one before is whole */
+    bool shared;            /* argument of agents_new() */
+    pthread_mutex_t lock;   /* guards joining, and the arena at that time */
+    agent *all[AGENTS_MAX]; /* opened agents */
+    _Atomic size_t n;       /* incremented after the agent is complete */
     _Atomic(agent *) deflt;
 };
 
@@ -120,11 +120,11 @@ bool agent_number(const agent *a, const char *setting, int64_t least, int64_t mo
 
 typedef struct reader {
     agents *set;
-    const char *at; /* what is left of the text */
+    const char *at; /* the rest of the text */
     char *message;
 } reader;
 
-/* Characters of a name, then a NUL; NULL when there are none or too many. */
+/* Reads the characters of a name, then a NUL; NULL if there are none or too many. */
 static const char *name_read(reader *r)
 {
     r->at += strspn(r->at, " \t");
@@ -137,15 +137,15 @@ static const char *name_read(reader *r)
     return name;
 }
 
-/* One character behind a backslash. */
+/* Reads one character after a backslash. */
 static char escape_read(const char **s)
 {
     char ch = *(*s)++;
     return ch == 'n' ? '\n' : ch;
 }
 
-/* A value up to the comma behind it; quotes count at its start alone, so that an apostrophe in a
- * sentence is one. NULL when a quote or escape is not ended. */
+/* Reads a value up to the next comma. Quotes count only at its start, so an apostrophe in a
+ * sentence is literal. NULL if a quote or escape is not terminated. */
 static const char *value_read(reader *r)
 {
     const char *s = r->at;
@@ -170,7 +170,7 @@ static const char *value_read(reader *r)
     return out;
 }
 
-/* A secret is better not in the arguments of a process: $NAME takes it from the environment. */
+/* A secret should not be in the arguments of a process: $NAME reads it from the environment. */
 static const char *secret_read(reader *r, const char *setting, const char *value)
 {
     if (value[0] != '$')
@@ -242,7 +242,7 @@ static const agent_kind *kind_read(reader *r)
     return NULL;
 }
 
-/* All behind the name: KIND,setting=value… */
+/* Parses what follows the name: KIND,setting=value… */
 static bool agent_read(reader *r, agent *out)
 {
     out->kind = kind_read(r);
@@ -365,7 +365,7 @@ agent *agents_join(agents *set, const char *base, const char *rest, char *messag
         snprintf(message, AGENT_MESSAGE, "agent %s: its settings are too long", name);
     else if (agents_add(set, text, message))
         out = set->all[set->n - 1];
-    /* As if it had been configured: echo answers only where there is nobody else. */
+    /* As if it had been configured: echo is the default only if there is no other agent. */
     if (out && strcmp(set->deflt->kind->name, "echo") == 0 && set->n == 2)
         set->deflt = out;
     pthread_mutex_unlock(&set->lock);
@@ -383,7 +383,7 @@ size_t agents_list(const agents *set, agent *const **out)
     return set->n;
 }
 
-/* What a session may choose, and how much the agent can take in. */
+/* Writes the models a session may choose, and the size of the context. */
 static void models_write(const agent *it, json_writer *w)
 {
     const char *model = agent_get(it, "model"), *others = agent_get(it, "models");

@@ -2,8 +2,8 @@
  *
  * wire.c: one HTTP exchange of an agent.
  *
- * libcurl's multi interface is used for one transfer, because it hands back control between slices
- * of waiting. A multi handle keeps its connections, so idle ones wait in a pool.
+ * libcurl's multi interface is used for a single transfer, because it returns control between
+ * slices of waiting. A multi handle keeps its connections, so idle handles are pooled.
  */
 #include "agent/wire.h"
 
@@ -16,8 +16,8 @@
 #include <string.h>
 
 enum {
-    IDLE_MOST = 32, /* handles that a pool keeps */
-    SLICE_MS = 50   /* how long a cancel may go unnoticed */
+    IDLE_MOST = 32, /* handles kept in a pool */
+    SLICE_MS = 50   /* how long a cancellation may go unnoticed */
 };
 
 typedef struct transfer {
@@ -26,9 +26,9 @@ typedef struct transfer {
     CURL *curl;
     CURLM *multi;
     struct curl_slist *headers;
-    int64_t started, last; /* last: the newest byte; 0 before the first */
+    int64_t started, last; /* last: time of the newest byte; 0 before the first */
     CURLcode rc;
-    char told[CURL_ERROR_SIZE]; /* by libcurl, about rc; may be empty */
+    char told[CURL_ERROR_SIZE]; /* libcurl's message for rc; may be empty */
 } transfer;
 
 void wire_open(void)
@@ -156,7 +156,7 @@ static int64_t idle_ms(const transfer *t)
     return t->in->patience ? t->in->patience(t->in->arg) : t->in->limits->idle_ms;
 }
 
-/* Milliseconds until the next limit; 0 and `why` when one is passed. */
+/* Milliseconds until the next limit; 0, with `why` set, if one has passed. */
 static int64_t limit_next(transfer *t)
 {
     const wire_limits *l = t->in->limits;
@@ -176,7 +176,7 @@ static int64_t limit_next(transfer *t)
     return 0;
 }
 
-/* True: the transfer has ended, with t->rc. False: we ended it. */
+/* True: the transfer has ended, with t->rc. False: we aborted it. */
 static bool transfer_run(transfer *t)
 {
     const agent_sink *s = t->in->s;

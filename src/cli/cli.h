@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cli.h: what the subcommands share.
+ * cli.h: shared by the subcommands.
  *
- * table.c declares every command once; options.c parses by it, help.c, manual.c and
- * complete.c tell it to people, troff and shells. A command is one function that
- * takes the parsed line and returns the exit code. It asks for its options by
- * name (a name that its table row lacks is a bug and aborts), calls the library
- * through `lib` and c->call, and prints text, or one JSON value when c->json is set.
+ * table.c declares every command once; options.c parses by it, and help.c, manual.c and complete.c
+ * present it to users, troff and shells. A command is one function that gets the parsed line and
+ * returns the exit code. It gets its options by name (a name that its table row lacks is a bug and
+ * aborts), calls the library through `lib` and c->call, and prints text, or one JSON value if
+ * c->json is set.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -22,32 +22,32 @@
 
 typedef struct cli cli;
 
-/* The library, or a server: whatever this command line works on. Set before a command runs. */
+/* The library, or a server: what this command line works on. Set before a command runs. */
 extern const ramet_calls *lib;
 
 /* ------------------------------------------------------------- the table */
 
 typedef enum {
     OPT_FLAG,   /* no value */
-    OPT_TEXT,   /* one value, the last one given counts */
+    OPT_TEXT,   /* one value; the last one counts */
     OPT_LIST,   /* a value, may be repeated */
-    OPT_COUNT,  /* a whole number from 1 */
-    OPT_TIME,   /* RFC 3339, a date, or a span like 3d meaning that long ago */
+    OPT_COUNT,  /* an integer from 1 */
+    OPT_TIME,   /* RFC 3339, a date, or a span such as 3d, meaning that long ago */
     OPT_SPAN,   /* 90s, 30m, 12h, 7d, 2w */
     OPT_CHOICE, /* one of the words in `choices` */
     OPT_JSON    /* a JSON object */
 } option_kind;
 
-/* What shell completion offers for a word. */
+/* What shell completion suggests for a word. */
 typedef enum { WORD_ANY, WORD_SESSION, WORD_BRANCH, WORD_TAG, WORD_FILE, WORD_COMMAND } word_kind;
 
 typedef struct option_def {
     const char *name; /* without the dashes; NULL ends an array */
     char letter;      /* 0: none */
     option_kind kind;
-    const char *value;   /* name of the value in help, NULL for a flag */
+    const char *value;   /* placeholder for the value in the help; NULL for a flag */
     const char *text;    /* what it does; no full stop */
-    const char *choices; /* OPT_CHOICE: words parted by | */
+    const char *choices; /* OPT_CHOICE: words separated by | */
     word_kind word;
 } option_def;
 
@@ -55,7 +55,7 @@ typedef struct arg_def {
     const char *name; /* NULL ends an array */
     const char *text;
     bool optional, repeated;
-    const char *choices; /* only for completion: the command checks them */
+    const char *choices; /* for completion only: the command checks them */
     word_kind word;
 } arg_def;
 
@@ -78,13 +78,13 @@ typedef enum {
 
 enum {
     CMD_NO_STORE = 1, /* does not open the store */
-    CMD_PAGER = 2,    /* its text goes through the pager */
+    CMD_PAGER = 2,    /* sends its text through the pager */
     CMD_ADMIN = 4,    /* runs as the embedding program, not as a user */
-    CMD_RAW = 8,      /* takes its words unparsed */
+    CMD_RAW = 8,      /* gets its words unparsed */
     CMD_HIDDEN = 16,  /* not in help */
-    CMD_MAKES = 32,   /* makes the store when there is none */
+    CMD_MAKES = 32,   /* creates the store if there is none */
     CMD_FILE = 64,    /* not on a server */
-    CMD_SERVER = 128  /* only on one: it is started for the store's file when none is named */
+    CMD_SERVER = 128  /* only on a server, which is started for the store's file if none is named */
 };
 
 typedef struct command_def {
@@ -93,7 +93,7 @@ typedef struct command_def {
     unsigned flags;
     const char *synopsis; /* what follows the name, without [options] */
     const char *summary;  /* one line, no full stop */
-    const char *about;    /* paragraphs parted by \n\n; NULL: none */
+    const char *about;    /* paragraphs separated by \n\n; NULL: none */
     const arg_def *args;
     const option_def *options;
     const example_def *examples;
@@ -103,7 +103,7 @@ typedef struct command_def {
 extern const command_def cli_commands[];
 extern const option_def cli_globals[];
 extern const char *const cli_groups[GROUP_COUNT];
-/* "name\0text" pairs for help: environment and ways to name things. */
+/* "name\0text" pairs for the help: environment variables and ways to name things. */
 typedef struct topic_def {
     const char *name, *text;
 } topic_def;
@@ -118,7 +118,7 @@ const command_def *command_find(const char *name);
 struct cli {
     const command_def *cmd;
     arena *mem; /* lives as long as the process */
-    int argc;   /* words after the options were taken out */
+    int argc;   /* words left after the options */
     char **argv;
     struct {
         const option_def *def;
@@ -126,7 +126,7 @@ struct cli {
     } * given; /* in the order given */
     size_t n_given;
 
-    const char *user; /* who acts; NULL: the program itself */
+    const char *user; /* acting user; NULL: the program itself */
     ramet *store;
     ramet_call *call;
     ramet_call *walk; /* for long walks: reset between their pages */
@@ -141,7 +141,8 @@ struct cli {
     json_writer jw;
 };
 
-/* options.c: parses the words. -1: go on; else an exit code (help was shown, or an error). */
+/* options.c: parses the words. -1: continue; otherwise an exit code (help was shown, or an
+ * error). */
 int options_parse(cli *c, int argc, char **argv);
 bool options_have(const command_def *cmd, const char *name);
 bool opt_flag(const cli *c, const char *name);
@@ -151,7 +152,7 @@ int64_t opt_time(const cli *c, const char *name);                       /* 0: no
 int64_t opt_span(const cli *c, const char *name);                       /* 0: not given */
 const char *const *opt_list(const cli *c, const char *name, size_t *n); /* NULL: not given */
 bool span_parse(const char *s, int64_t *us);
-/* The word in a list that was probably meant; NULL when none is near. */
+/* The word in a list that was probably meant; NULL if none is close. */
 const char *nearest_word(const char *word, const char *const *words, size_t n);
 
 /* main.c: errors. Each prints one line and returns the exit code. */
@@ -159,25 +160,25 @@ int cli_fail(cli *c); /* the error of c->call */
 int cli_error(cli *c, ramet_status s, const char *field, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 int cli_report(cli *c, const ramet_error *e);
-/* Prints a note for people on stderr, unless --quiet. */
+/* Prints a note for the user on stderr, unless --quiet. */
 void cli_note(cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ------------------------------------------------------------- names (resolve.c) */
 
-/* A session by its id, by the first or last 4 or more characters of it, or @ (the
- * newest), @2 (the one before) and so on. NULL: reported, *code is set. */
+/* A session by its id, by 4 or more of its first or last characters, or @ (the newest), @2 (the one
+ * before) and so on. NULL: reported, *code is set. */
 ramet_session *session_named(cli *c, const char *word, int *code);
-/* An entry on a path (branch 0 = the head): its id, the first or last characters of
- * it, @N (the N-th) or @-N (from the end). */
+/* An entry on a path (branch 0: the head): its id, its first or last characters, @N (the N-th) or
+ * @-N (from the end). */
 ramet_entry *entry_named(cli *c, const char *session, int64_t branch, const char *word, int *code);
 /* A side of a comparison: SESSION or SESSION@bN. False: reported. */
 bool side_named(cli *c, const char *word, ramet_side_in *out, int *code);
-/* --branch; 0 when not given. False: reported. */
+/* --branch; 0 if missing. False: reported. */
 bool branch_option(cli *c, int64_t *branch, int *code);
-/* The one of a few ids that a word names: all of it, or the only one with these first or last
- * characters (4 or more). The word itself when there is none; NULL when there are several. */
+/* The one of several ids that a word names: exactly, or by 4 or more of its first or last
+ * characters. The word itself if there is none; NULL if there are several. */
 const char *id_named(const char *const *ids, size_t n, const char *word);
-/* The short form of an id that people see: the end of a UUID, other ids in full. */
+/* The short form of an id for users: the end of a UUID, other ids in full. */
 const char *short_id(cli *c, const char *id);
 
 /* ------------------------------------------------------------- JSON out */
@@ -188,7 +189,7 @@ int json_end(cli *c);    /* the newline; returns 0 */
 /* {noun: [ … ]} with a writer for each item */
 void json_list_begin(cli *c, const char *noun);
 int json_list_end(cli *c);
-/* What a command that took a link or a key back says: `done` and its id. Returns 0. */
+/* The output of a command that revoked a link or a key: `done` and its id. Returns 0. */
 int answer_revoked(cli *c, const char *done, const char *id);
 
 #endif

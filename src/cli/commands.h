@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * commands.h: the functions behind the table, one a subcommand; each returns the
- * exit code.
+ * commands.h: the functions behind the table, one per subcommand; each returns the exit code.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * complete.c: shell completion. The scripts hand the words of the line to
- * `ramet __complete`, which answers from the table, and from the store where a
- * session, branch or tag is wanted. So a script never goes out of date.
+ * complete.c: shell completion. The scripts pass the words of the line to `ramet __complete`, which
+ * answers from the table, and from the store if a session, branch or tag is expected. So a script
+ * never goes out of date.
  *
- * An answer is a word a line, with its explanation after a tab. A line ":file" asks
- * the shell to complete file names.
+ * An answer is one word per line, with its explanation after a tab. A line ":file" asks the shell
+ * to complete file names.
  */
 #include "cli/cli.h"
 #include "cli/commands.h"
@@ -17,10 +17,10 @@
 typedef struct place {
     const command_def *cmd;
     const option_def *wants; /* the option whose value is being typed */
-    const char *prefix;      /* what was typed of the word, or of the value */
-    const char *before;      /* "--tag=" when the value is typed behind it */
-    int args;                /* plain words before */
-    const char *first;       /* the first of them: the session, mostly */
+    const char *prefix;      /* the part of the word or value typed so far */
+    const char *before;      /* "--tag=" if the value is typed after it */
+    int args;                /* number of plain words before */
+    const char *first;       /* the first of them: usually the session */
     const char *db, *server, *token, *user;
     bool plain; /* after -- */
 } place;
@@ -153,7 +153,7 @@ static bool place_open(cli *c, const place *p)
            RAMET_OK;
 }
 
-/* Completion must never make a store, print an error or change anything. */
+/* Completion must never create a store, print an error or change anything. */
 static void offer_from_store(cli *c, const place *p, word_kind kind)
 {
     const char *user = p->user ? p->user : getenv("RAMET_USER");

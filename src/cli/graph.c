@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * graph.c: the timeline of a tree, drawn in the terminal (`ramet log --graph`).
+ * graph.c: draws the timeline of a tree in the terminal (`ramet log --graph`).
  *
- * Time goes down. Every branch that has entries of its own is a run of lines in a
- * lane; where others leave it, they are drawn beside it before it goes on:
+ * Time goes down. Every branch that has entries of its own is a run of lines in a lane; branches
+ * that leave it are drawn next to it before it continues:
  *
  *     ●  @2 assistant …
  *     ├─○  @3 user …            a branch that was abandoned
@@ -12,8 +12,8 @@
  *     ●  @3 user …
  *     ◆  @4 (Trip to Lisbon) …  a head
  *
- * A branch whose session the caller may not see, or that is deleted, is found
- * through the paths that run over it.
+ * A branch whose session is deleted, or hidden from the user, is found through the paths that run
+ * over it.
  */
 #include "cli/graph.h"
 
@@ -24,22 +24,22 @@
 #include <string.h>
 
 typedef struct head_mark {
-    int64_t position; /* of the entry that the head stands on */
+    int64_t position; /* position of the head's entry */
     const ramet_session *session;
-    bool here; /* the session that was asked for */
+    bool here; /* the requested session */
 } head_mark;
 
 typedef struct node {
     int64_t id, parent, base, length;
-    int64_t via;         /* a branch that can be read, whose path runs over this one */
-    const char *session; /* its session; that of `via` when its own is hidden */
+    int64_t via;         /* a readable branch whose path runs over this one */
+    const char *session; /* its session; that of `via` if its own is hidden */
     ramet_fork_type type;
-    bool hidden;                 /* its session is not to be seen */
-    int64_t on_path;             /* positions below this are on the present path; 0 = none */
-    int64_t weight;              /* branches drawn from here on */
-    VEC(struct node *) children; /* with entries of their own, by base */
+    bool hidden;                 /* its session is hidden */
+    int64_t on_path;             /* positions below this are on the current path; 0: none */
+    int64_t weight;              /* number of branches drawn from here on */
+    VEC(struct node *) children; /* those with their own entries, by base */
     VEC(head_mark) heads;        /* by position */
-    size_t child, head;          /* the first of each that was not drawn yet */
+    size_t child, head;          /* the first one of each not drawn yet */
 } node;
 
 typedef struct graph {
@@ -83,7 +83,7 @@ static ramet_status add_session(graph *g, const ramet_session *s)
     return status;
 }
 
-/* The entry at a position of a path; its strings last until the next call. */
+/* The entry at a position of a path; its strings live until the next call. */
 static ramet_status entry_at(graph *g, const node *b, int64_t position, ramet_entry **out)
 {
     ramet_read_in in = {.limit = 1, .branch = b->via, .by_position = true, .position = position};
@@ -97,8 +97,8 @@ static ramet_status entry_at(graph *g, const node *b, int64_t position, ramet_en
     return s;
 }
 
-/* The parent of `b` is unknown: it owns the entries before b->base on b's path, down to
- * its own base, which is searched for. */
+/* The parent of `b` is unknown: it owns the entries before b->base on b's path, down to its own
+ * base, which this searches for. */
 static ramet_status add_hidden(graph *g, const node *b)
 {
     node p = {
@@ -141,7 +141,7 @@ static ramet_status add_all_hidden(graph *g)
             ramet_status s = add_hidden(g, &b);
             if (s != RAMET_OK)
                 return s;
-            break; /* the list must be in order before the next is searched for */
+            break; /* sort the list before the next search */
         }
     } while (g->nodes.n > before);
     return RAMET_OK;
@@ -164,7 +164,7 @@ static int by_position(const void *a, const void *b)
     return (x->session > y->session) - (x->session < y->session);
 }
 
-/* A head stands on the branch that owns the last entry of its path. */
+/* A head is on the branch that owns the last entry of its path. */
 static void link_heads(graph *g)
 {
     for (size_t i = 0; i < g->n_sessions; i++) {
@@ -186,8 +186,8 @@ static void link_heads(graph *g)
 static void link_nodes(graph *g)
 {
     link_heads(g);
-    /* Ids grow with time, so that a child's weight is known before it is added to its
-     * parent's; it only decides how lines are arranged. */
+    /* Ids grow with time, so a child's weight is known before it is added to its parent's; it only
+     * affects the layout. */
     for (size_t i = g->nodes.n; i-- > 0;) {
         node *b = &g->nodes.items[i], *p = node_find(g, b->parent);
         if (b->length <= b->base)
@@ -217,7 +217,7 @@ static int put(const cli *c, style s, const char *text)
     return text_columns(text, strlen(text));
 }
 
-/* Trip to Lisbon · a1b2c3d4 · #travel; the columns used. */
+/* Trip to Lisbon · a1b2c3d4 · #travel; returns the columns used. */
 static int put_session(graph *g, const ramet_session *s)
 {
     cli *c = g->c;
@@ -229,7 +229,7 @@ static int put_session(graph *g, const ramet_session *s)
     return used;
 }
 
-/* The sessions whose head stands at a position, in brackets. */
+/* The sessions whose head is at a position, in brackets. */
 static int put_heads(graph *g, node *b, int64_t position)
 {
     enum { MOST = 4 };
@@ -247,7 +247,7 @@ static int put_heads(graph *g, node *b, int64_t position)
     return n ? used + put(c, ST_OFF, ") ") : 0;
 }
 
-/* The end of a branch that no head is on. */
+/* The end of a branch that has no head. */
 static int put_left(graph *g, const node *b)
 {
     char branch[24];
@@ -298,7 +298,7 @@ typedef struct way {
     int64_t from, weight;
 } way;
 typedef VEC(way) way_list;
-/* The present path goes straight on, else the branch itself, else what most hangs on. */
+/* The current path goes straight on, else the branch itself, else the one with most branches. */
 #define PRESENT INT64_MAX
 #define STRAIGHT (INT64_MAX - 1)
 
@@ -310,7 +310,7 @@ static int by_weight(const void *a, const void *b)
     return (x->b->id > y->b->id) - (x->b->id < y->b->id);
 }
 
-/* Draws all ways in lanes beside this one, but the heaviest, which is left in *last to go
+/* Draws all ways in lanes next to this one, except the heaviest, which is returned in *last to go
  * straight on. */
 static ramet_status draw_beside(graph *g, way_list *ways, const char *lanes, way *last)
 {
@@ -325,7 +325,7 @@ static ramet_status draw_beside(graph *g, way_list *ways, const char *lanes, way
     return RAMET_OK;
 }
 
-/* Branches leave before at->from: draws them, and moves *at to what goes straight on. */
+/* Branches leave before at->from: draws them, and moves *at to the one that goes straight on. */
 static ramet_status draw_split(graph *g, way *at, const char *lanes)
 {
     enum { DEEP = 40 };
@@ -338,7 +338,7 @@ static ramet_status draw_split(graph *g, way *at, const char *lanes)
         b->weight -= child->weight;
     }
     if (at->from < b->length) {
-        /* Until the lanes would run off the page. */
+        /* Stop when the lanes would run off the page. */
         bool deep = text_columns(lanes, strlen(lanes)) > DEEP;
         at->weight = at->from < b->on_path ? PRESENT : deep ? b->weight : STRAIGHT;
         VEC_PUSH(g->c->mem, &ways, *at);
@@ -346,7 +346,7 @@ static ramet_status draw_split(graph *g, way *at, const char *lanes)
     return draw_beside(g, &ways, lanes, at);
 }
 
-/* The next position at or after `from` that must have a line of its own. */
+/* The next position at or after `from` that needs a line of its own. */
 static int64_t next_point(const node *b, int64_t from)
 {
     int64_t best = from == b->base ? from : b->length - 1;
@@ -357,7 +357,7 @@ static int64_t next_point(const node *b, int64_t from)
     return best;
 }
 
-/* The entries from one position to another; a long run of them is one line. `tee` joins the
+/* Draws the entries from one position to another; a long run becomes one line. `tee` joins the
  * first line to the lane that it leaves. */
 static ramet_status draw_run(graph *g, node *b, int64_t from, int64_t to, const char *lanes,
                              const char *tee, const char *inside)
@@ -401,7 +401,7 @@ static bool is_empty(const ramet_session *s)
     return !s->deleted && !s->head.length;
 }
 
-/* What has no entry yet, or several first entries, hangs on a line of its own. */
+/* A tree without entries, or with several first entries, begins on a line of its own. */
 static void draw_start(graph *g)
 {
     cli *c = g->c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grid.c: tables for people: columns as wide as their cells, one of them giving way.
+ * grid.c: tables for users: columns as wide as their cells, one of which is cut to fit.
  */
 #include "cli/term.h"
 

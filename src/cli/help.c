@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * help.c: the table of commands on a terminal: `ramet help`, `--help`, `version`.
+ * help.c: shows the table of commands on a terminal: `ramet help`, `--help`, `version`.
  */
 #include "cli/help.h"
 
@@ -38,7 +38,7 @@ static void print_wrapped(const cli *c, const char *s, int indent)
     }
 }
 
-/* A label, and beside it a text that is wrapped in its own column. */
+/* Prints a label, and next to it a text wrapped in its own column. */
 static void print_item(const cli *c, const char *label, const char *text, int column)
 {
     size_t n = strlen(text), skip = 0;
@@ -88,8 +88,8 @@ static void print_overview(cli *c)
     print_title(c, "Names");
     for (const topic_def *t = cli_names; t->name; t++)
         print_item(c, t->name, t->text, 15);
-    printf("\n'ramet help COMMAND' tells more about one; 'ramet help --man' is the whole manual,\n"
-           "with the exit codes and the environment.\n");
+    printf("\n'ramet help COMMAND' shows the help for a command; 'ramet help --man' prints the\n"
+           "whole manual, with the exit codes and the environment.\n");
 }
 
 static void print_command(cli *c, const command_def *d)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * input.c: entries from words, text, JSON and JSONL. See input.h.
+ * input.c: reads entries from words, text, JSON and JSONL. See input.h.
  */
 #include "cli/input.h"
 
@@ -188,7 +188,7 @@ static int next_text(input *in, arena *a, ramet_role role, ramet_entry_in *out)
     return usage_option(c, a, &out->usage);
 }
 
-/* An entry that cannot be taken: where it stands, why, and what was added before. */
+/* Reports an entry that is refused: its place, the reason, and what was added before. */
 static int bad_entry(input *in, ramet_status status, const char *field, const char *why)
 {
     const char *kept = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * input.h: entries from what people and programs hand over: words of the command
- * line, a plain message, a JSON entry or array, or JSONL of any length.
+ * input.h: reads entries from what users and programs pass in: words of the command line, a plain
+ * message, a JSON entry or array, or JSONL of any length.
  */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
@@ -14,27 +14,27 @@ typedef struct input {
     cli *c;
     FILE *file;
     input_format format;
-    buf text;       /* the message or document, or the line at hand */
-    bool pending;   /* JSONL: `text` holds a line that was not given out yet */
+    buf text;       /* the message or document, or the current line */
+    bool pending;   /* JSONL: `text` holds a line that was not returned yet */
     int64_t line;   /* JSONL: number of that line */
-    int64_t number; /* entries given out */
+    int64_t number; /* number of entries returned */
     int64_t added;  /* of these, how many are in the store; an error says so */
     json_doc doc;   /* JSON: the document, and the next entry in it */
     const json_node *next;
     bool ended;
-    bool defaults; /* the command has --role, --turn and so on for what an entry leaves open */
+    bool defaults; /* the command has --role, --turn and so on as defaults for an entry */
 } input;
 
-/* Every function answers -1, or an exit code after having reported. */
+/* Every function returns -1, or an exit code after reporting the error. */
 int input_begin(input *in, cli *c, FILE *file, const char *format);
-/* The words of the command line from `from` on as the message. */
+/* Uses the words of the command line from `from` on as the message. */
 int input_words(input *in, cli *c, int from);
-/* The next entry, its strings in `a`; *got false at the end. Options of the command
- * (--role, --turn, …) fill what the entry leaves open. */
+/* The next entry, its strings in `a`; *got is false at the end. Options of the command (--role,
+ * --turn, …) are defaults for the entry. */
 int input_next(input *in, arena *a, ramet_role role, ramet_entry_in *out, bool *got);
-/* All that is left, at most `most`; in c->mem. */
+/* All remaining entries, at most `most`; in c->mem. */
 int input_all(input *in, ramet_role role, size_t most, ramet_entry_in **out, size_t *n);
-/* Whole lines of what was read so far, for messages: "line 12" or "entry 3". */
+/* The current place in the input, for messages: "line 12" or "entry 3". */
 const char *input_place(input *in);
 void input_end(input *in);
 

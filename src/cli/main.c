@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * main.c: the command-line tool: one command from its words to its exit code.
+ * main.c: the command-line tool: runs one command, from its words to its exit code.
  */
 #include "cli/commands/own_server.h"
 #include "cli/cli.h"
@@ -143,7 +143,7 @@ static int calls_open(cli *c, const char *user)
     return -1;
 }
 
-/* Only what looks after the whole store takes it. */
+/* Only commands that maintain the whole store have this option. */
 static const char *folder_given(const cli *c)
 {
     for (const option_def *o = c->cmd->options; o && o->name; o++)
@@ -156,7 +156,7 @@ static int server_open(cli *c, const char *url)
 {
     ramet_error error;
     const char *user = option_or_env(c, "user", "RAMET_USER");
-    if (strcmp(c->cmd->name, "token") == 0) /* there --user is whom the token is for */
+    if (strcmp(c->cmd->name, "token") == 0) /* there --user names the owner of the token */
         user = getenv("RAMET_USER");
     if (strcmp(c->cmd->name, "gc") == 0 && opt_text(c, "grace"))
         return cli_error(c, RAMET_INVALID, "grace", "the grace time is the server's own setting");
@@ -171,7 +171,7 @@ static int server_open(cli *c, const char *url)
     return calls_open(c, user);
 }
 
-/* A server for the store's file, for as long as the command runs. */
+/* Starts a server for the store's file, for as long as the command runs. */
 static int attended_open(cli *c)
 {
     char url[ATTEND_URL];
@@ -235,7 +235,7 @@ static int output_close(cli *c, int code)
                      strerror(errno));
 }
 
-/* A word after --color is needed before the line is parsed: errors are coloured too. */
+/* The word after --color is needed before the line is parsed: errors are coloured too. */
 static const char *color_word(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -253,8 +253,7 @@ int main(int argc, char **argv)
 {
     cli c = {0};
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGXFSZ,
-           SIG_IGN); /* a write beyond the limit of the size of files fails, as on a full disk */
+    signal(SIGXFSZ, SIG_IGN); /* a write over the file size limit fails, as on a full disk */
     c.mem = arena_new();
     c.now = time_now_us();
     buf_init(&c.json_buf, JSON_LIMIT);

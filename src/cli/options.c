@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * options.c: takes a command line apart by the table, checks every value, and
- * guesses what a mistyped word was meant to be.
+ * options.c: parses a command line by the table, checks every value, and suggests what a mistyped
+ * word was meant to be.
  */
 #include "cli/cli.h"
 
@@ -48,7 +48,7 @@ const char *nearest_word(const char *word, const char *const *words, size_t n)
     size_t len = strlen(word), near = len < 4 ? 1 : len < 7 ? 2 : 3;
     for (size_t i = 0; i < n; i++) {
         size_t d = word_distance(word, words[i]);
-        /* What was typed in part is meant more likely than a word of the same length. */
+        /* A prefix is a more likely match than a word of the same length. */
         if (len >= 3 && strncmp(word, words[i], len) == 0)
             d = 0;
         if (d <= near && d < strlen(words[i])) {
@@ -326,7 +326,7 @@ int options_parse(cli *c, int argc, char **argv)
         letters += strlen(argv[i]) + 1;
     c->argv = arena_array(c->mem, (size_t)argc + 1, sizeof *c->argv);
     c->given = arena_array(c->mem, letters, sizeof *c->given);
-    /* Known before the first error can be met, wherever it stands. */
+    /* Must be known before the first error can occur, wherever it is. */
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         c->json |= strcmp(argv[i], "--json") == 0;
     while (s.at < argc) {
@@ -351,7 +351,7 @@ int options_parse(cli *c, int argc, char **argv)
 
 static const char *const no_value = "";
 
-/* The last value given of an option; NULL when it was not given. */
+/* The last value of an option; NULL if it is missing. */
 static const char *find_value(const cli *c, const char *name)
 {
     const char *value = NULL;
@@ -397,7 +397,7 @@ int64_t opt_span(const cli *c, const char *name)
 {
     const char *v = find_value(c, name);
     int64_t us = 0;
-    /* 0 means "not given" to the library: the shortest span stands for none. */
+    /* 0 means "not given" to the library: use the shortest span instead. */
     if (v && span_parse(v, &us) && !us)
         us = 1;
     return us;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * render.c: sessions and entries as people see them. See render.h.
+ * render.c: shows sessions and entries to users. See render.h.
  */
 #include "cli/render.h"
 
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ entries */
 
-/* A value as text: a string without its quotes, anything else as it is. */
+/* A value as text: a string without its quotes, anything else unchanged. */
 static const char *value_text(cli *c, const json_doc *d, const json_node *v)
 {
     if (!v)

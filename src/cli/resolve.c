@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * resolve.c: from the words that people type to sessions, entries and branches.
+ * resolve.c: finds sessions, entries and branches by the words that users type.
  *
- * An exact id always wins. Ids made by Ramet begin with the time, so those of one
- * minute look alike at the front: that is why the end of an id is shown, and why
- * it is taken as well as the beginning.
+ * An exact id always wins. Ids made by Ramet begin with the time, so those of one minute begin
+ * alike: that is why the end of an id is shown, and why it is accepted as well as the beginning.
  */
 #include "cli/cli.h"
 #include "cli/term.h"
@@ -46,7 +45,7 @@ const char *id_named(const char *const *ids, size_t n, const char *word)
 
 typedef struct session_search {
     const char *word;
-    int64_t want; /* @N: the N-th newest; 0: by its letters */
+    int64_t want; /* @N: the N-th newest; 0: by its characters */
     int64_t seen;
     char *found[MOST_SHOWN];
     size_t n;
@@ -65,8 +64,8 @@ static void search_page(cli *c, session_search *s, const ramet_session_list *pag
     }
 }
 
-/* Walks the sessions that the caller may see, in a call of its own: a long list is
- * not kept in memory. */
+/* Walks the sessions that the user may see, in a separate call: a long list is not kept in
+ * memory. */
 static ramet_status search_sessions(cli *c, ramet_call *call, session_search *s)
 {
     ramet_list_in in = {.limit = s->want && s->want < 1000 ? (int)s->want : 1000};
@@ -109,7 +108,7 @@ static int report_missing(cli *c, const session_search *s, const char *word)
                      strlen(word) < LEAST ? ", and a part of an id needs 4 characters" : "");
 }
 
-/* @ or @N; 0 when the word is neither. */
+/* @ or @N; 0 if the word is neither. */
 static int64_t newest_number(const char *word)
 {
     char *end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * term.c: the terminal itself: what it can do, the pager, progress and questions.
+ * term.c: the terminal: its capabilities, the pager, progress and questions.
  */
 #include "cli/term.h"
 
@@ -50,8 +50,8 @@ void term_setup(cli *c, const char *color)
 
 static pid_t pager_pid;
 
-/* Ctrl-C belongs to the pager while it is up: the shell must not get the terminal
- * back before it has gone. Only calls that are safe in a handler. */
+/* While the pager runs, Ctrl-C belongs to it: the shell must not get the terminal back before the
+ * pager has exited. Only async-signal-safe calls here. */
 static void pager_interrupted(int number)
 {
     close(STDOUT_FILENO);
@@ -104,7 +104,7 @@ bool term_close(void)
 {
     bool ok = fflush(stdout) == 0 && !ferror(stdout);
     int why = errno;
-    /* Some file systems tell only at close that a write was lost. */
+    /* Some file systems report a lost write only at close. */
     if (close(STDOUT_FILENO) != 0 && errno != EBADF && ok) {
         ok = false;
         why = errno;
@@ -169,7 +169,7 @@ static volatile sig_atomic_t interrupted;
 static void note_interrupt(int number)
 {
     interrupted = 1;
-    signal(number, SIG_DFL); /* the second Ctrl-C does not wait */
+    signal(number, SIG_DFL); /* a second Ctrl-C kills at once */
 }
 
 void progress_begin(progress *p, cli *c)

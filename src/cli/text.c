@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------ text */
 
-/* Most text is: no need to decode it. */
+/* Most text is ASCII: no need to decode it. */
 static bool is_ascii(char ch)
 {
     return ch >= ' ' && ch <= '~';
@@ -46,14 +46,14 @@ int text_columns(const char *s, size_t n)
     return total;
 }
 
-/* Bidirectional overrides can make a line read as something it is not. */
+/* Bidirectional overrides can make a line read as something else. */
 static bool is_unsafe(uint32_t cp)
 {
     return cp < 0x20 || (cp >= 0x7F && cp < 0xA0) || (cp >= 0x202A && cp <= 0x202E) ||
            (cp >= 0x2066 && cp <= 0x2069);
 }
 
-/* How the character at s is shown; "" as it is. */
+/* How the character at s is shown; "" if unchanged. */
 static size_t safe_char(const char *s, size_t n, bool lines, char shown[16])
 {
     uint32_t cp = 0;
@@ -264,7 +264,7 @@ const char *money_text(cli *c, int64_t nano, const char *currency)
     char digits[32];
     int len = snprintf(digits, sizeof digits, "%lld.%09lld", (long long)(nano / 1000000000),
                        (long long)(nano % 1000000000));
-    /* Cents stay; what is below them goes when it is zero. */
+    /* Keep cents; drop further digits if they are zero. */
     char *dot = strchr(digits, '.');
     while (digits + len > dot + 3 && digits[len - 1] == '0')
         digits[--len] = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * word_diff.c: the difference of two texts, word by word. E. Myers, "An O(ND) difference
- * algorithm and its variations" (1986), over words, blanks and single signs.
+ * word_diff.c: the difference of two texts, word by word. E. Myers, "An O(ND) difference algorithm
+ * and its variations" (1986), over words, blanks and single punctuation characters.
  */
 #include "cli/word_diff.h"
 
@@ -31,7 +31,7 @@ static bool is_blank(unsigned char ch)
     return ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r';
 }
 
-/* A sign that holds a word together: 23:30, 3.14, don't. */
+/* Punctuation that holds a word together: 23:30, 3.14, don't. */
 static bool joins(const char *s)
 {
     return (*s == ':' || *s == '.' || *s == '\'') && is_word((unsigned char)s[1]);
@@ -64,7 +64,7 @@ static bool same(const token *a, const token *b)
 
 typedef struct script {
     arena *mem;
-    words_span *items; /* backwards while it is found */
+    words_span *items; /* in reverse order during the search */
     size_t n, cap;
 } script;
 
@@ -100,7 +100,7 @@ static bool goes_down(const search *s, int d, int k)
     return k == -d || (k != d && row_at(s, d - 1, k - 1) < row_at(s, d - 1, k + 1));
 }
 
-/* The number of edits; -1 when there are too many. */
+/* The number of edits; -1 if there are too many. */
 static int search_run(arena *mem, search *s)
 {
     for (int d = 0; d <= MOST_EDITS; d++) {
@@ -178,9 +178,8 @@ static bool run_has(const script *s, size_t from, size_t to, words_kind kind)
     return from < to;
 }
 
-/* One run of changes, all that is gone before all that is new: "[-a b-]{+x y+}" reads better
- * than "[-a-]{+x+} [-b-]{+y+}". Blanks between two changes belong to them, when both texts
- * have some. */
+/* One run of changes, deletions before insertions: "[-a b-]{+x y+}" reads better than "[-a-]{+x+}
+ * [-b-]{+y+}". Blanks between two changes belong to them, if both texts have some. */
 static size_t run_of_changes(const script *s, size_t at)
 {
     size_t end = at;
@@ -221,7 +220,7 @@ static void add_side(arena *mem, const script *s, size_t from, size_t to, words_
     VEC_PUSH(mem, out, x);
 }
 
-/* Blanks that both sides of the last run end with are the same after all. */
+/* Blanks that both sides of the last run end with are equal after all. */
 static void give_back_blanks(arena *mem, script *out)
 {
     if (out->n < 2)

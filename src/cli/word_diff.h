@@ -12,7 +12,7 @@
 
 typedef enum { WORDS_SAME, WORDS_GONE, WORDS_NEW } words_kind;
 
-/* A stretch of text: of `a` when it is gone, of `b` when it is new or the same. */
+/* A span of text: of `a` if deleted, of `b` if inserted or equal. */
 typedef struct words_span {
     words_kind kind;
     const char *text;
@@ -22,11 +22,11 @@ typedef struct words_span {
 typedef struct words_diff {
     words_span *spans;
     size_t n;
-    double alike; /* 0 … 1: how much of both texts is the same */
+    double alike; /* 0 … 1: the fraction of both texts that is equal */
 } words_diff;
 
-/* The spans point into a and b. O((|a|+|b|) * difference), the difference bounded: texts that
- * have little in common come out as one gone and one new. */
+/* The spans point into a and b. O((|a|+|b|) * difference), the difference bounded: texts with
+ * little in common come out as one deletion and one insertion. */
 words_diff words_compare(arena *mem, const char *a, const char *b);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One request to the server and its answer; errors come back as the library's own.
+ * ask.c: sends one request to the server and reads its answer; errors are returned as the library's
+ * own.
  */
 #include "client/internal.h"
 
@@ -17,7 +18,7 @@
 
 /* ------------------------------------------------------------------- target */
 
-/* A dot too: "." and ".." would be taken for folders on the way. */
+/* Encodes dots, too: proxies would interpret "." and ".." as folders. */
 static void put_encoded(buf *b, const char *s)
 {
     buf_percent(b, s, "-_~");
@@ -194,7 +195,7 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
         list = curl_slist_append(list, line.p);
     }
     buf_release(&line);
-    /* A body that is refused is refused at once anyway. */
+    /* A refused body is refused at once anyway. */
     return curl_slist_append(list, "Expect:");
 }
 
@@ -302,7 +303,8 @@ static size_t into_file(char *p, size_t size, size_t n, void *arg)
     return fwrite(p, size, n, arg) * size;
 }
 
-/* A backup is for its owner's eyes, whatever the umask. NULL and errno when it cannot be made. */
+/* Creates a file that only its owner can read, whatever the umask, since a backup is private. On
+ * failure returns NULL and sets errno. */
 static FILE *file_make(const char *path)
 {
     int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The two tables, and the life of clients and calls.
+ * client.c: the two tables of calls, and opening and closing clients and calls.
  */
 #include "client/internal.h"
 

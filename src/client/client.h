@@ -2,12 +2,12 @@
  *
  * client.h: the library's calls over HTTP.
  *
- * A program that holds a `const ramet_calls *` does not know whether its store is a file or a
- * server: client_local is the library itself, client_http speaks /ramet/v1 to a server. Signatures,
- * memory and errors are those of ramet.h; a `ramet` or `ramet_call` made by one table must only be
- * given to functions of that table.
+ * A program with a `const ramet_calls *` does not know whether its store is a file or a server:
+ * client_local is the library itself, client_http speaks /ramet/v1 to a server. Signatures, memory
+ * and errors are those of ramet.h. A `ramet` or `ramet_call` made by one table must only be passed
+ * to functions of that table.
  *
- * Over HTTP: times have milliseconds; what the API does not show stays 0 or NULL (owner_no, the
+ * Over HTTP, times have milliseconds, and what the API does not show stays 0 or NULL (owner_no, the
  * stored title of an untitled session). A server that cannot be reached is RAMET_CANNOT_OPEN.
  */
 #ifndef CLIENT_CLIENT_H
@@ -94,42 +94,43 @@ typedef struct ramet_calls {
 extern const ramet_calls client_local;
 extern const ramet_calls client_http;
 
-/* `url` is http://HOST[:PORT] or https://…, with a path in front of /ramet/v1 when there is one.
- * `token` may be NULL. Nothing is sent yet. The answer is closed with client_http.ramet_close(). */
+/* `url` is http://HOST[:PORT] or https://…, optionally with a path before /ramet/v1. `token` may be
+ * NULL. Nothing is sent yet. Close the result with client_http.ramet_close(). */
 ramet_status client_open(const char *url, const char *token, ramet **out, ramet_error *err);
 
-/* ---- attachments, whole; for a call of either table */
+/* ---- attachments as a whole; for a call of either table */
 
-/* Keeps bytes; their id lives in the call. */
+/* Stores bytes; the attachment's id lives in the call. */
 ramet_status client_attach(const ramet_calls *lib, ramet_call *c, const char *media_type,
                            const void *bytes, size_t n, const char **id);
 /* Adds its bytes to *out. */
 ramet_status client_attached(const ramet_calls *lib, ramet_call *c, const char *id, buf *out);
 
-/* ---- turns: a server alone runs them */
+/* ---- turns: only a server runs them */
 
-/* Who hears a turn. Both are called while client_message() runs. */
+/* Callbacks for a turn. Both are called while client_message() runs. */
 typedef struct client_heard {
     /* One event: its name ("turn.delta" …) and its data, which live until it returns. */
     void (*event)(void *arg, const char *name, arena *a, const json_doc *data);
-    /* Asked several times a second; true: it was told, do not ask again. May be NULL. */
+    /* Called several times a second, and may cancel the turn. True: do not call it again. May be
+     * NULL. */
     bool (*stop)(void *arg);
     void *arg;
 } client_heard;
-/* Posts `json` to …/sessions/SESSION/ROUTE ("messages", "regenerate") and hears the answer to its
+/* Posts `json` to …/sessions/SESSION/ROUTE ("messages", "regenerate") and reads the answer to its
  * end. Over HTTP only. */
 ramet_status client_message(ramet_call *c, const char *session, const char *route, const char *json,
                             const client_heard *heard);
 /* The agents that a server has. */
 typedef struct client_agent {
     const char *name, *about;
-    const char *model; /* NULL: it has none to choose */
+    const char *model; /* NULL: no choice */
     const char *const *models;
     size_t n_models;
-    int64_t context; /* tokens; 0: not known */
+    int64_t context; /* tokens; 0: unknown */
 } client_agent;
 ramet_status client_agents(ramet_call *c, const client_agent **out, size_t *n);
-/* Posts to a route of a session whose answer does not matter. `route` is put in as it is. */
+/* Posts to a route of a session and ignores the answer. `route` is used verbatim. */
 ramet_status client_post(ramet_call *c, const char *session, const char *route, const char *json);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entries over HTTP: append, read, stream, record.
+ * entries.c: entries over HTTP: append, read, stream, record.
  */
 #include "client/internal.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE 1000 /* entries a request of a stream */
+#define PAGE 1000 /* entries per request of a stream */
 
 static const char *log_word(ramet_log log)
 {
@@ -100,10 +100,10 @@ ramet_status http_record(ramet_call *call, const char *session, ramet_log log, i
 
 /* ------------------------------------------------------------------- stream */
 
-/* A path in pages. It is fixed by its branch and the length that it had at first. */
+/* A path in pages. Its branch and its initial length determine it. */
 typedef struct stream {
-    ramet_call *own;     /* holds the present page */
-    client_call *opener; /* gets the errors */
+    ramet_call *own;     /* holds the current page */
+    client_call *opener; /* receives errors */
     char *session, *channel;
     ramet_read_in in;
     ramet_page page;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attachments as a whole, of a file's store or a server's.
+ * files.c: whole attachments, in a file's store or a server's.
  */
 #include "client/internal.h"
 

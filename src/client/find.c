@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Compare, verdicts, search, state and usage over HTTP.
+ * find.c: compare, verdicts, search, state and usage over HTTP.
  */
 #include "client/internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * internal.h: what the files of the HTTP client share: sending a request, and reading its answer.
+ * internal.h: shared by the files of the HTTP client: sending a request, and reading its answer.
  */
 #ifndef CLIENT_INTERNAL_H
 #define CLIENT_INTERNAL_H
@@ -19,17 +19,17 @@
 /* The `ramet *` of client_http points to one of these. */
 typedef struct client {
     char *base, *token;
-    char position[24]; /* of the last write: later reads must see it */
+    char position[24]; /* position of the last write: later reads must see it */
 } client;
 
 /* And its `ramet_call *` to one of these. */
 typedef struct client_call {
     client *server;
     char *user, *name;
-    arena *arena; /* memory of its answers */
+    arena *arena; /* memory for its answers */
     CURL *curl;
     ramet_error err;
-    int status; /* of the last answer */
+    int status; /* HTTP status of the last answer */
 } client_call;
 
 #define CALL(c) ((client_call *)(void *)(c))
@@ -49,7 +49,7 @@ ramet_status client_fail(client_call *c, ramet_status st, const char *field, con
 typedef struct target {
     client_call *call;
     buf text;
-    bool asked; /* a '?' is there */
+    bool asked; /* the target has a '?' */
 } target;
 void target_init(target *t, client_call *c, const char *path, ...);
 void target_add(target *t, const char *name, const char *value); /* NULL adds nothing */
@@ -62,18 +62,17 @@ typedef struct body {
     buf text;
     json_writer w;
 } body;
-void body_init(body *b);                                     /* an object is open */
+void body_init(body *b);                                     /* begins an object */
 void body_add(body *b, const char *name, const char *value); /* NULL adds nothing */
 void body_entries(body *b, const ramet_entry_in *list, size_t n);
 void body_at(body *b, const char *name, const ramet_at *at);
 void body_texts(body *b, const char *name, const char *const *items, size_t n);
 
-/* Sends, and frees both. The answer is read into the call's memory. */
+/* Sends the request, and frees target and body. The answer is parsed in the call's memory. */
 ramet_status ask(target *t, const char *method, body *b, json_doc *out);
-/* The same with a body that is whole already. */
+/* The same with a complete body. */
 ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
-/* The user and the token go into headers: refuses control characters, with which a caller could add
- * headers of its own. */
+/* User and token go into headers: refuses control characters, which could inject headers. */
 ramet_status who_check(client_call *c);
 struct curl_slist *ask_headers(const client_call *c, bool has_body);
 /* One exchange in two steps: the handle with the options that all requests share, to which the
@@ -81,21 +80,21 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body);
 CURL *send_prepare(client_call *c, const target *t, struct curl_slist *headers,
                    curl_write_callback sink, void *arg);
 CURLcode send_run(client_call *c, struct curl_slist *headers);
-/* The library's error from an answer of another status than 2xx. */
+/* Makes the library's error from an answer whose status is not 2xx. */
 ramet_status answer_error(client_call *c, const buf *text);
-/* The same with the answer into a file. */
+/* The same, storing the answer in a file. */
 ramet_status ask_file(target *t, const char *method, const char *path);
 
-/* A body that is not JSON; an answer that is not. Both free the target. */
+/* With a body that is not JSON; with an answer that is not. Both free the target. */
 ramet_status ask_upload(target *t, const char *media_type, const void *bytes, size_t n,
                         json_doc *out);
 ramet_status ask_download(target *t, buf *out);
 
 /* ---- reading answers, by the tables of form/native.h */
 
-/* An answer without the member that was asked for does not come from a Ramet server. */
+/* Fails if the answer lacks a member: then it does not come from a Ramet server. */
 ramet_status answer_has(client_call *c, const json_doc *d, const char *name);
-/* The answer as the struct of that schema, in the call's memory. */
+/* Reads the answer as the struct of that schema, in the call's memory. */
 void *answer_read(client_call *c, const json_doc *d, const form_schema *s);
 /* An answer that is a session. */
 ramet_status answer_session(client_call *c, const json_doc *d, ramet_session **out);
@@ -103,8 +102,8 @@ ramet_status answer_session(client_call *c, const json_doc *d, ramet_session **o
 int64_t get_int(const json_doc *d, const json_node *obj, const char *name);
 const char *get_text(client_call *c, const json_doc *d, const json_node *obj, const char *name);
 
-/* GETs a list and frees the target: *n structs of `size`, by the schema of the list. *more may be
- * NULL; it gets whether there is another page. */
+/* GETs a list and frees the target: *n structs of `size`, by the schema of the list. *more (may be
+ * NULL): whether there is another page. */
 ramet_status ask_list(target *t, const form_schema *schema, size_t size, void **out, size_t *n,
                       bool *more);
 #define ASK_LIST(t, schema, out, n, more)                                                          \

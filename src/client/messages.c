@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A message and its answer as it is made: server-sent events, one by one.
+ * messages.c: sends a message and reads its answer as server-sent events.
  */
 #include "client/internal.h"
 
@@ -9,16 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_MAX_ ((size_t)64 << 20) /* an entry, and room around it */
+#define LINE_MAX_ ((size_t)64 << 20) /* an entry, plus some room */
 
 typedef struct listener {
     client_call *c;
     const client_heard *heard;
-    buf line;  /* not yet whole */
-    buf error; /* the body of an answer that is no stream */
+    buf line;  /* incomplete */
+    buf error; /* the body of an answer that is not a stream */
     char event[64];
     buf data;
-    bool stopped; /* heard->stop() was told about */
+    bool stopped; /* heard->stop() has returned true */
 } listener;
 
 static void event_end(listener *l)

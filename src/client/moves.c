@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Forks, moves, versions and lineage over HTTP.
+ * moves.c: forks, moves, versions and lineage over HTTP.
  */
 #include "client/internal.h"
 
@@ -175,7 +175,7 @@ ramet_status http_branches(ramet_call *call, const char *session, ramet_branch *
 
 /* ------------------------------------------------------------------ lineage */
 
-/* All pages of a list of sessions. */
+/* Reads all pages of a list of sessions. */
 static ramet_status relatives(ramet_call *call, const char *session, const char *what,
                               ramet_session **out, size_t *n)
 {

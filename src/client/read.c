@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Answers of the API into the library's structs, by the tables that the server writes them with
- * (form/native.h).
+ * read.c: reads answers of the API into the library's structs, by the tables that the server writes
+ * them with (form/native.h).
  */
 #include "client/internal.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sessions, tags, members and share links over HTTP.
+ * sessions.c: sessions, tags, members and share links over HTTP.
  */
 #include "client/internal.h"
 

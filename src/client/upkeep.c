@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Upkeep over HTTP: routes that a server keeps for its admins.
+ * upkeep.c: maintenance over HTTP: routes for administrators.
  */
 #include "client/internal.h"
 #include "ramet/tokens.h"

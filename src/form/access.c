@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * access.c: what stands around sessions as JSON: tags, members, shares, sandboxes, attachments,
- * API keys, and the caller.
+ * access.c: JSON shapes of tags, members, shares, sandboxes, attachments, API keys and the caller.
  */
 #include "form/rows.h"
 
@@ -12,7 +11,7 @@ const form_schema form_tags = STRUCT("Tags", "", R("tags", ARRAY, "sorted", TEXT
 #undef S
 
 #define S ramet_tag_count
-const form_schema form_tag_count = STRUCT("TagCount", "", R("tag", TEXT, "", AT(TEXT, tag)), R("sessions", INT, "how many have it", AT(INT64, sessions)));
+const form_schema form_tag_count = STRUCT("TagCount", "", R("tag", TEXT, "", AT(TEXT, tag)), R("sessions", INT, "number of sessions that have it", AT(INT64, sessions)));
 #undef S
 const form_schema form_tag_list = LIST("TagList", "tags", form_tag_count, "By name.");
 
@@ -28,9 +27,9 @@ const form_schema form_attachment = STRUCT("Attachment", "",
     R("media_type", TEXT, "", AT(STRING, media_type)),
     R("size", INT, "bytes", AT(INT64, size)),
     R("sha256", TEXT, "hex", CHARS(sha256)),
-    R("owner", TEXT, "who uploaded it", NUL, AT(TEXT, owner)),
+    R("owner", TEXT, "the user who uploaded it", NUL, AT(TEXT, owner)),
     CREATED_AT(created),
-    R("expires_at", TIME, "when it goes, while no entry refers to it", NUL, AT(TIME, expires)));
+    R("expires_at", TIME, "when it expires, unless an entry refers to it", NUL, AT(TIME, expires)));
 #undef S
 
 /* ------------------------------------------------------- shares and sandboxes */
@@ -40,10 +39,10 @@ const form_schema form_share = STRUCT("Share", "A share link.",
     R("id", TEXT, "", AT(TEXT, id)),
     R("session_id", TEXT, "", AT(TEXT, session)),
     R("write", BOOL, "the holder may write", AT(BOOL, write)),
-    R("created_by", TEXT, "who made it", NUL, AT(TEXT, by)),
+    R("created_by", TEXT, "its creator", NUL, AT(TEXT, by)),
     CREATED_AT(created),
     R("expires_at", TIME, "null: never", NUL, AT(TIME, expires)),
-    F("token", TEXT, "only in the answer that made it", AT(TEXT, token), OMIT));
+    F("token", TEXT, "only in the answer that created it", AT(TEXT, token), OMIT));
 #undef S
 const form_schema form_share_list = LIST("ShareList", "shares", form_share, "Without their tokens.");
 
@@ -53,16 +52,16 @@ const form_schema form_shared_session = STRUCT("SharedSession", "",
 #undef S
 
 #define S ramet_sandbox
-const form_schema form_sandbox = STRUCT("Sandbox", "A set of trees that belong together, for its owner.",
-    R("id", TEXT, "`default`: those in no other", AT(TEXT, id)),
+const form_schema form_sandbox = STRUCT("Sandbox", "A set of trees that belong together, visible to its owner only.",
+    R("id", TEXT, "`default`: the trees in no other sandbox", AT(TEXT, id)),
     R("owner", TEXT, "", AT(TEXT, owner)),
-    R("created_at", TIME, "null of `default`", NUL, AT(TIME, created)));
+    R("created_at", TIME, "null for `default`", NUL, AT(TIME, created)));
 #undef S
 const form_schema form_sandbox_list = LIST("SandboxList", "sandboxes", form_sandbox, "The caller's, `default` first.");
 
 #define S native_removed
 const form_schema form_sandbox_removed = STRUCT("SandboxRemoved", "",
-    R("id", TEXT, "", AT(TEXT, id)), R("trees", INT, "trees that were in it and are in none now", AT(INT64, trees)));
+    R("id", TEXT, "", AT(TEXT, id)), R("trees", INT, "number of trees that were in it", AT(INT64, trees)));
 #undef S
 
 /* ---------------------------------------------------- the caller and API keys */
@@ -72,7 +71,7 @@ const form_schema form_me = STRUCT("Me", "",
     R("user", TEXT, "", AT(TEXT, user)),
     R("client", TEXT, "", NUL, AT(TEXT, client)),
     R("roles", ARRAY, "", AT(COMMAS, roles)),
-    R("auth", ENUM, "how the server knows", .words = "local|tokens|oidc", AT(TEXT, auth)),
+    R("auth", ENUM, "how the server identifies callers", .words = "local|tokens|oidc", AT(TEXT, auth)),
     R("admin", BOOL, "", AT(BOOL, admin)),
     R("auditor", BOOL, "", AT(BOOL, auditor)),
     R("indexer", BOOL, "", AT(BOOL, indexer)));
@@ -89,6 +88,6 @@ const form_schema form_token = STRUCT("Token", "An API key.",
     R("expires_at", TIME, "null: never", NUL, AT(TIME, expires)),
     R("used_at", TIME, "null: never", NUL, AT(TIME, used)),
     R("revoked", BOOL, "", AT(BOOL, revoked)),
-    F("secret", TEXT, "only in the answer that made it", AT(TEXT, secret), OMIT));
+    F("secret", TEXT, "only in the answer that created it", AT(TEXT, secret), OMIT));
 #undef S
 const form_schema form_token_list = LIST("TokenList", "tokens", form_token, "Without their secrets.");

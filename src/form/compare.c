@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * compare.c: comparisons, verdicts and search hits as JSON.
+ * compare.c: JSON shapes of comparisons, verdicts and search hits.
  */
 #include "form/rows.h"
 
@@ -65,7 +65,7 @@ static int64_t characters(const char *s, size_t n)
     return count;
 }
 
-/* Where the n-th character begins. */
+/* The byte offset of the n-th character. */
 static int32_t byte_at(const char *s, int64_t n)
 {
     const char *p = s;
@@ -113,11 +113,11 @@ static void marks_read(arena *a, const json_doc *d, const json_node *v, void *ow
 
 #define S ramet_compare_out
 const form_schema form_comparison = STRUCT("Comparison", "",
-    R("shared", INT, "entries that all sides share", AT(INT64, shared)),
+    R("shared", INT, "number of entries that all sides share", AT(INT64, shared)),
     R("sides", ARRAY, "", LIST_OF(form_compare_side, sides, n)),
-    R("turns", ARRAY, "a row a turn; for each side [from, to) in its `entries`", .of = &form_turn_row, HOOK(turns_write, turns_read)));
+    R("turns", ARRAY, "one row per turn: for each side [from, to) in its `entries`", .of = &form_turn_row, HOOK(turns_write, turns_read)));
 #undef S
-const form_schema form_turn_row = {.name = "TurnRow", .text = "[[from, to], …], a pair a side.", .fields = NULL};
+const form_schema form_turn_row = {.name = "TurnRow", .text = "[[from, to], …], one pair per side.", .fields = NULL};
 
 #define S ramet_compare_side
 const form_schema form_compare_side = STRUCT("CompareSide", "",
@@ -126,11 +126,11 @@ const form_schema form_compare_side = STRUCT("CompareSide", "",
     R("title", TEXT, "", AT(STRING, title)),
     R("agent", OBJECT, "", NUL, PART(form_agent, agent), WHEN(side_has_agent)),
     R("head", OBJECT, "", PART(form_head, head)),
-    R("own", INT, "entries past the shared ones", AT(INT64, own)),
-    R("first_at", TIME, "of its own", NUL, AT(TIME, first)),
-    R("last_at", TIME, "of its own", NUL, AT(TIME, last)),
-    R("usage", OBJECT, "of its own part", PART(form_usage_sum, usage)),
-    R("entries", ARRAY, "the first of its own", LIST_OF(form_entry, entries, n)));
+    R("own", INT, "number of entries after the shared ones", AT(INT64, own)),
+    R("first_at", TIME, "time of its first own entry", NUL, AT(TIME, first)),
+    R("last_at", TIME, "time of its last own entry", NUL, AT(TIME, last)),
+    R("usage", OBJECT, "usage of its own entries", PART(form_usage_sum, usage)),
+    R("entries", ARRAY, "its first own entries", LIST_OF(form_entry, entries, n)));
 #undef S
 
 #define S ramet_side_in
@@ -138,7 +138,7 @@ const form_schema form_side = STRUCT("Side", "", R("session_id", TEXT, "", AT(TE
 #undef S
 const form_schema form_side_in = {
     .name = "SideIn", .text = "A side; as a string: SESSION or SESSION@BRANCH.", .or_text = true,
-    .fields = FIELDS(R("session_id", TEXT, ""), F("branch_id", TEXT, "its head when not given"))};
+    .fields = FIELDS(R("session_id", TEXT, ""), F("branch_id", TEXT, "default: its head"))};
 
 #define S ramet_verdict
 const form_schema form_verdict = STRUCT("Verdict", "",
@@ -153,23 +153,23 @@ const form_schema form_verdict_list = LIST("VerdictList", "verdicts", form_verdi
 
 #define S ramet_hit
 const form_schema form_hit = STRUCT("Hit", "",
-    R("session_id", TEXT, "one that holds it and that the caller may see", AT(TEXT, session)),
-    R("title", TEXT, "of the session", AT(STRING, title)),
+    R("session_id", TEXT, "a session that contains it and that the caller may see", AT(TEXT, session)),
+    R("title", TEXT, "title of the session", AT(STRING, title)),
     R("entry_id", TEXT, "", AT(TEXT, entry_id)),
     R("branch_id", TEXT, "", AT(BRANCH, branch)),
     R("position", INT, "", AT(INT64, position)),
     R("role", ENUM, "", WORD(ROLES, role)),
-    R("abandoned", BOOL, "not on that session's present path", AT(BOOL, abandoned)),
-    R("highlight", TEXT, "the text around it", AT(STRING, snippet)),
-    R("marks", ARRAY, "what matched", .of = &form_mark, HOOK(marks_write, marks_read)),
+    R("abandoned", BOOL, "not on that session's current path", AT(BOOL, abandoned)),
+    R("highlight", TEXT, "the text around the match", AT(STRING, snippet)),
+    R("marks", ARRAY, "the matching parts of `highlight`", .of = &form_mark, HOOK(marks_write, marks_read)),
     R("score", NUMBER, "higher is better", AT(DOUBLE, score)),
     CREATED_AT(created));
 #undef S
-const form_schema form_mark = SHAPE("Mark", "Characters of `highlight`.", R("start", INT, ""), R("length", INT, ""));
+const form_schema form_mark = SHAPE("Mark", "A range of characters in `highlight`.", R("start", INT, ""), R("length", INT, ""));
 
 #define S ramet_hits
 const form_schema form_hit_list = STRUCT("HitList", "Best first.",
     R("hits", ARRAY, "", LIST_OF(form_hit, items, n)),
     R("next_cursor", TEXT, "", NUL, AT(TEXT, next_cursor)),
-    R("bounded", BOOL, "ranked among the newest matches only: there were too many", AT(BOOL, bounded)));
+    R("bounded", BOOL, "too many matches: only the newest were ranked", AT(BOOL, bounded)));
 #undef S

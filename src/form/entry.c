@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c: entries as JSON: pages of them, entries to append, usage and feedback.
+ * entry.c: JSON shapes of entries: pages, entries to append, usage, state and feedback.
  */
 #include "form/rows.h"
 
@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------- hooks */
 
-/* The parts are the body of our own format. */
+/* For our own format the parts are the body. */
 static void body_write(json_writer *w, const void *owner, const form_context *context)
 {
     const ramet_entry *e = owner;
@@ -33,7 +33,7 @@ static const char *feedback_name(unsigned value)
     return (int)value > 0 ? "up" : (int)value < 0 ? "down" : NULL;
 }
 
-/* A sum has a cost and a currency of its own only where there is one currency at most. */
+/* A total has a cost and a currency only if all its entries share one currency. */
 static bool has_one_currency(const void *owner)
 {
     return ((const ramet_usage_sum *)owner)->n_money < 2;
@@ -67,40 +67,40 @@ const form_schema form_entry = STRUCT("Entry", "One immutable item of history.",
     R("role", ENUM, "", WORD(ROLES, role)),
     R("text", TEXT, "the text parts joined by a blank line", AT(STRING, text)),
     R("parts", ARRAY, "the normal form", .of = &form_part, AT(JSON, parts)),
-    R("format", TEXT, "which protocol `body` came in", AT(TEXT, format)),
-    R("body", ANY, "the caller's bytes; the parts when format is `ramet`", HOOK(body_write, body_read)),
+    R("format", TEXT, "the protocol of `body`", AT(TEXT, format)),
+    R("body", ANY, "the content as sent by the client; the parts if format is `ramet`", HOOK(body_write, body_read)),
     R("turn_id", TEXT, "", NUL, AT(TEXT, turn_id)),
     R("channel", TEXT, "", AT(TEXT, channel)),
     R("author", TEXT, "", NUL, AT(TEXT, author)),
     R("client", TEXT, "the program that appended it", NUL, AT(TEXT, client)),
     R("usage", OBJECT, "", NUL, POINTER(form_usage, usage)),
     R("state_delta", OBJECT, "", NUL, AT(JSON, state_delta)),
-    F("versions", OBJECT, "the picker's 2/3", SELF(form_version_of), OMIT, WHEN(has_versions)),
-    F("feedback", ENUM, "the caller's own, when it was asked for and there is one", WORD(FEEDBACK, feedback), OMIT),
-    R("prefix_hash", TEXT, "of the path up to it", CHARS(hash)),
+    F("versions", OBJECT, "which of its versions it is, for example 2 of 3", SELF(form_version_of), OMIT, WHEN(has_versions)),
+    F("feedback", ENUM, "the caller's own, if requested and given", WORD(FEEDBACK, feedback), OMIT),
+    R("prefix_hash", TEXT, "hash of the path up to it", CHARS(hash)),
     CREATED_AT(created));
-const form_schema form_version_of = STRUCT("VersionOf", "Which version of a message it is.",
-    R("number", INT, "from 1", AT(INT, version)), R("count", INT, "how many there are", AT(INT, versions)));
+const form_schema form_version_of = STRUCT("VersionOf", "The place of an entry among the versions of a message.",
+    R("number", INT, "from 1", AT(INT, version)), R("count", INT, "number of versions", AT(INT, versions)));
 #undef S
 
 #define S ramet_entry_in
 #define ENTRY_IN_ROWS(role_row)                                                                                    \
-    F("id", TEXT, "1-255 bytes; a UUIDv7 when not given", AT(TEXT, id), OMIT), role_row,                           \
-    F("text", TEXT, "text, or", AT(TEXT, text), OMIT),                                                             \
-    F("parts", ARRAY, "parts", .of = &form_part, AT(JSON, parts), OMIT),                                           \
-    F("format", TEXT, "which protocol `body` came in; `ramet` when not given", AT(TEXT, format), OMIT),            \
-    F("body", ANY, "any JSON value, kept byte for byte; not with format `ramet`", AT(JSON, body), OMIT),           \
-    F("turn_id", TEXT, "the turn that it belongs to", AT(TEXT, turn_id), OMIT),                                    \
-    F("channel", TEXT, "`history` when not given", AT(TEXT, channel), OMIT),                                       \
-    F("author", TEXT, "who said it; the caller for role user when not given", AT(TEXT, author), OMIT),             \
+    F("id", TEXT, "1-255 bytes; default: a new UUIDv7", AT(TEXT, id), OMIT), role_row,                             \
+    F("text", TEXT, "the text; alternative to `parts`", AT(TEXT, text), OMIT),                                     \
+    F("parts", ARRAY, "the parts; alternative to `text`", .of = &form_part, AT(JSON, parts), OMIT),                \
+    F("format", TEXT, "the protocol of `body`; default `ramet`", AT(TEXT, format), OMIT),                          \
+    F("body", ANY, "any JSON value, stored byte for byte; not with format `ramet`", AT(JSON, body), OMIT),         \
+    F("turn_id", TEXT, "the turn it belongs to", AT(TEXT, turn_id), OMIT),                                         \
+    F("channel", TEXT, "default `history`", AT(TEXT, channel), OMIT),                                              \
+    F("author", TEXT, "the author; default for role user: the caller", AT(TEXT, author), OMIT),                    \
     F("usage", OBJECT, "tokens and cost", POINTER(form_usage_in, usage), OMIT),                                    \
-    F("state_delta", OBJECT, "change of the state; a null removes the key", AT(JSON, state_delta), OMIT)
+    F("state_delta", OBJECT, "changes to the state; null removes a key", AT(JSON, state_delta), OMIT)
 const form_schema form_entry_in = {
     .name = "EntryIn", .text = "An entry to append.", .size = sizeof(S),
     .refused_field = "entries", .refused_text = "an entry must be an object like {\"role\": \"user\", \"text\": \"hello\"}",
     .fields = FIELDS(ENTRY_IN_ROWS(R("role", ENUM, "", WORD(ROLES, role), OMIT)))};
 const form_schema form_entry_edit = STRUCT("EntryEdit", "A new version of an entry.",
-    ENTRY_IN_ROWS(F("role", ENUM, "the old one's when not given", WORD(ROLES, role), OMIT)));
+    ENTRY_IN_ROWS(F("role", ENUM, "default: that of the old version", WORD(ROLES, role), OMIT)));
 #undef S
 
 const form_schema form_part = {
@@ -108,14 +108,14 @@ const form_schema form_part = {
     .text = "`{type: text, text}`, `{type: thinking, text}`, `{type: tool_call, id, name, input}`, `{type: tool_result, id, output, is_error?}`, "
             "`{type: file, attachment_id | url, name?, media_type?}` or `{type: data, data}`.",
     .fields = FIELDS(R("type", ENUM, "", .words = "text|thinking|tool_call|tool_result|file|data"),
-    F("text", TEXT, ""), F("id", TEXT, "pairs a call with its result"), F("name", TEXT, "of the tool, or of the file"),
+    F("text", TEXT, ""), F("id", TEXT, "links a tool call and its result"), F("name", TEXT, "name of the tool or file"),
     F("input", ANY, "of a tool call"), F("output", ANY, "of a tool result"), F("is_error", BOOL, "of a tool result"),
     F("attachment_id", TEXT, "of a file"), F("url", TEXT, "of a file"), F("media_type", TEXT, "of a file"), F("data", ANY, "any JSON value"))};
 
 #define S ramet_page
 const form_schema form_entry_page = STRUCT("EntryPage", "A page of a history, oldest first.",
     R("entries", ARRAY, "", LIST_OF(form_entry, entries, n)),
-    R("head", OBJECT, "of the path read", PART(form_head, head)),
+    R("head", OBJECT, "head of the path read", PART(form_head, head)),
     R("more_before", BOOL, "there are entries before the first one", AT(BOOL, more_before)),
     R("more_after", BOOL, "there are entries after the last one", AT(BOOL, more_after)));
 #undef S
@@ -123,8 +123,8 @@ const form_schema form_entry_page = STRUCT("EntryPage", "A page of a history, ol
 #define S ramet_append_out
 const form_schema form_appended = STRUCT("Appended", "What was appended.",
     R("entries", ARRAY, "as stored, in the order given", LIST_OF(form_entry, entries, n)),
-    R("head", OBJECT, "of the branch written to", PART(form_head, head)),
-    R("added", INT, "how many were new", AT(COUNT, added)));
+    R("head", OBJECT, "head of the branch written to", PART(form_head, head)),
+    R("added", INT, "number of new entries", AT(COUNT, added)));
 #undef S
 
 #define S native_record
@@ -141,7 +141,7 @@ const form_schema form_record = STRUCT("Record", "A page of the record.",
 
 #define S ramet_usage
 const form_schema form_usage = STRUCT("Usage", "Tokens and cost of one entry.", TOKENS,
-    R("cost", NUMBER, "", AT(NANO, cost)), R("currency", TEXT, "empty when there is no cost", AT(STRING, currency)));
+    R("cost", NUMBER, "", AT(NANO, cost)), R("currency", TEXT, "empty if there is no cost", AT(STRING, currency)));
 const form_schema form_usage_in = {
     .name = "UsageIn", .text = "Tokens and cost of one entry.", .size = sizeof(S),
     .refused_field = "usage", .refused_text = "\"usage\" must be an object like {\"input\": 10, \"output\": 20}",
@@ -149,15 +149,15 @@ const form_schema form_usage_in = {
     F("input", INT, "tokens read", .most = INT64_MAX, AT(INT64, input)),
     F("output", INT, "tokens written", .most = INT64_MAX, AT(INT64, output)),
     F("cached", INT, "tokens read from a cache", .most = INT64_MAX, AT(INT64, cached)),
-    F("cost", NUMBER, "at most 9 digits behind the point are kept", AT(NANO, cost)),
-    F("currency", TEXT, "USD when not given", AT(STRING, currency), OMIT))};
+    F("cost", NUMBER, "with at most 9 decimal digits", AT(NANO, cost)),
+    F("currency", TEXT, "default USD", AT(STRING, currency), OMIT))};
 #undef S
 
 #define S ramet_usage_sum
 const form_schema form_usage_sum = STRUCT("UsageSum", "A sum of usage.",
-    R("entries", INT, "entries that had usage", AT(INT64, entries)), TOKENS,
-    R("cost", NUMBER, "null when there is more than one currency", NUL, HOOK(cost_write, NULL), WHEN(has_one_currency)),
-    R("currency", TEXT, "null when there is more than one", NUL, HOOK(currency_write, NULL), WHEN(has_one_currency)),
+    R("entries", INT, "number of entries with usage", AT(INT64, entries)), TOKENS,
+    R("cost", NUMBER, "null if there is more than one currency", NUL, HOOK(cost_write, NULL), WHEN(has_one_currency)),
+    R("currency", TEXT, "null if there is more than one", NUL, HOOK(currency_write, NULL), WHEN(has_one_currency)),
     R("costs", ARRAY, "by currency", LIST_OF(form_money, money, n_money)));
 #undef S
 
@@ -168,9 +168,9 @@ const form_schema form_money = STRUCT("Money", "",
 
 #define S ramet_usage_out
 const form_schema form_usage_report = STRUCT("UsageReport", "No entry is counted twice.",
-    R("own", OBJECT, "entries that this session appended, abandoned ones too", PART(form_usage_sum, own)),
-    R("path", OBJECT, "entries on the present path", PART(form_usage_sum, path)),
-    R("tree", OBJECT, "every entry of the tree once", PART(form_usage_sum, tree)));
+    R("own", OBJECT, "entries that this session appended, including abandoned ones", PART(form_usage_sum, own)),
+    R("path", OBJECT, "entries on the current path", PART(form_usage_sum, path)),
+    R("tree", OBJECT, "every entry of the tree, once", PART(form_usage_sum, tree)));
 #undef S
 
 /* --------------------------------------------------------- state and feedback */
@@ -180,10 +180,10 @@ const form_schema form_session_state = STRUCT("State", "", R("state", OBJECT, "w
 #undef S
 
 #define S ramet_feedback
-const form_schema form_feedback = STRUCT("Feedback", "What a user thinks of an entry.",
+const form_schema form_feedback = STRUCT("Feedback", "A user's feedback on an entry.",
     R("user", TEXT, "", AT(TEXT, user)),
-    R("value", ENUM, "null: taken back", NUL, WORD(FEEDBACK, value)),
+    R("value", ENUM, "null: removed", NUL, WORD(FEEDBACK, value)),
     R("comment", TEXT, "", AT(STRING, comment)),
     F("created_at", TIME, "when it was given", AT(TIME, at), OMIT));
 #undef S
-const form_schema form_feedback_list = LIST("FeedbackList", "feedback", form_feedback, "Everybody's feedback, oldest first.");
+const form_schema form_feedback_list = LIST("FeedbackList", "feedback", form_feedback, "The feedback of all users, oldest first.");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lineage.c: moves, branches, versions and fork points as JSON.
+ * lineage.c: JSON shapes of moves, branches, versions and fork points.
  */
 #include "form/rows.h"
 
@@ -21,8 +21,8 @@ const form_schema form_move = STRUCT("Move", "A move of the head.",
     R("kind", ENUM, "", WORD(MOVES, kind)),
     R("from", TEXT, "branch", AT(BRANCH, from)),
     R("to", TEXT, "branch", AT(BRANCH, to)),
-    R("from_length", INT, "its length now", AT(INT64, from_length)),
-    R("to_length", INT, "its length now", AT(INT64, to_length)),
+    R("from_length", INT, "its current length", AT(INT64, from_length)),
+    R("to_length", INT, "its current length", AT(INT64, to_length)),
     BY(who),
     R("reason", TEXT, "", AT(STRING, reason)),
     CREATED_AT(at));
@@ -33,17 +33,17 @@ const form_schema form_move_list = LIST("MoveList", "moves", form_move, "A page 
 const form_schema form_branch = {
     .name = "Branch", .text = "A branch of a session, or (with `number`) a version of a message.",
     .size = sizeof(S), .order = branch_order, .fields = FIELDS(
-    R("branch_id", TEXT, "what `switch` takes", AT(BRANCH, id)),
+    R("branch_id", TEXT, "for `switch`", AT(BRANCH, id)),
     R("entry_id", TEXT, "the version, or the last entry of the branch's path", NUL, AT(TEXT, tip_id)),
     F("number", INT, "version, from 1"),
-    F("parent_id", TEXT, "branch that it left", NUL, AT(BRANCH, parent)),
-    F("base", INT, "entries shared with it", AT(INT64, base)),
-    F("length", INT, "of its path", AT(INT64, length)),
+    F("parent_id", TEXT, "the branch it left", NUL, AT(BRANCH, parent)),
+    F("base", INT, "number of entries shared with it", AT(INT64, base)),
+    F("length", INT, "length of its path", AT(INT64, length)),
     R("type", ENUM, "", WORD(TYPES, type)),
-    R("current", BOOL, "on the present path", AT(BOOL, current)),
+    R("current", BOOL, "on the current path", AT(BOOL, current)),
     CREATED_AT(created),
     R("preview", TEXT, "first line", AT(STRING, preview)),
-    F("session_id", TEXT, "whose it is, among the branches of a tree", AT(TEXT, session), OMIT))};
+    F("session_id", TEXT, "the session it belongs to, in a list of a tree's branches", AT(TEXT, session), OMIT))};
 #undef S
 const form_schema form_branch_list = LIST("BranchList", "branches", form_branch, "Versions of a message, or branches of a session or a tree, oldest first.");
 
@@ -60,9 +60,9 @@ const form_schema form_version = STRUCT(NULL, NULL,
 const form_schema form_version_list = LIST(NULL, "branches", form_version, NULL);
 
 #define S ramet_fork_point
-const form_schema form_fork_point = STRUCT("ForkPoint", "Where something leaves the present path.",
-    R("position", INT, "entries kept", AT(INT64, position)),
-    R("entry_id", TEXT, "the last one kept", NUL, AT(TEXT, entry_id)),
+const form_schema form_fork_point = STRUCT("ForkPoint", "Where a fork or branch leaves the current path.",
+    R("position", INT, "number of entries kept", AT(INT64, position)),
+    R("entry_id", TEXT, "the last entry kept", NUL, AT(TEXT, entry_id)),
     R("session_id", TEXT, "the fork; null: a branch of this session", NUL, AT(TEXT, session)),
     R("branch_id", TEXT, "", NUL, AT(BRANCH, branch)));
 #undef S

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * native.c: the list of all shapes of Ramet's own API, and its errors. The shapes stand in the
- * files of their nouns. See native.h.
+ * native.c: the list of all shapes of Ramet's own API, and its errors. The shapes themselves are in
+ * one file per noun. See native.h.
  */
 #include "form/rows.h"
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * native.h: the JSON shapes of Ramet's own API, both ways.
+ * native.h: the JSON shapes of Ramet's own API, for writing and reading.
  *
- * The server, the command-line tool (--json) and the HTTP client write and read through these
- * tables, so that a program sees the same objects everywhere; the checks of request bodies and the
- * documents come from them, too. Branch ids are "b17", times RFC 3339 with milliseconds, hashes
- * lower-case hex, money a decimal number; parts, bodies, metadata and states pass through as the
- * bytes that were stored.
+ * The server, the command-line tool (--json) and the HTTP client use the same tables, so a program
+ * sees the same objects everywhere; request checks and the documents come from them, too. Branch
+ * ids are "b17", times RFC 3339 with milliseconds, hashes lower-case hex, money a decimal number.
+ * Parts, bodies, metadata and states are passed through byte for byte.
  */
 #ifndef FORM_NATIVE_H
 #define FORM_NATIVE_H
@@ -16,7 +15,7 @@
 #include "ramet/tokens.h"
 
 /* clang-format off */
-/* Every documented shape, in the order of the documents: X(name) is `const form_schema form_NAME`. */
+/* Every documented shape, in documentation order: X(name) is `const form_schema form_NAME`. */
 #define NATIVE_SCHEMAS(X)                                                                          \
     X(error) X(session) X(session_list) X(head) X(expected_head) X(agent) X(agent_in)              \
     X(forked_from) X(created_by) X(at) X(cut) X(sync_done) X(deleted)                              \
@@ -37,12 +36,12 @@
 #define X(name) extern const form_schema form_##name;
 NATIVE_SCHEMAS(X)
 #undef X
-/* All of them; NULL ends it. */
+/* All of them, ending with NULL. */
 extern const form_schema *const native_schemas[];
-/* A version of a message, and a list of them: documented as a Branch. */
+/* A version of a message, and a list of versions; documented as a Branch. */
 extern const form_schema form_version, form_version_list;
 
-/* ---- structs that no call of the library answers with */
+/* ---- structs that no library call returns */
 
 typedef struct native_record {
     ramet_page page;
@@ -55,7 +54,7 @@ typedef struct native_shared_session {
 } native_shared_session;
 
 typedef struct native_state {
-    const char *json; /* an object */
+    const char *json; /* a JSON object */
 } native_state;
 
 typedef struct native_indexed {
@@ -68,11 +67,11 @@ typedef struct native_removed {
 } native_removed;
 
 typedef struct native_me {
-    const char *user, *client, *roles, *auth; /* roles are parted by commas */
+    const char *user, *client, *roles, *auth; /* roles: separated by commas */
     bool admin, auditor, indexer;
 } native_me;
 
-/* ---- writing: each writes one value */
+/* ---- writing: each function writes one value */
 
 /* clang-format off */
 #define NATIVE_WRITERS(X)                                                                          \
@@ -93,24 +92,24 @@ typedef struct native_me {
 NATIVE_WRITERS(X)
 #undef X
 
-void native_agent(json_writer *w, const ramet_agent *a); /* null when it has no name */
-/* A session with what only some answers have; all of `more` may be NULL. */
+void native_agent(json_writer *w, const ramet_agent *a); /* null if it has no name */
+/* A session with members that only some responses have; each of them may be NULL. */
 typedef struct native_more {
-    const ramet_cut *cut;       /* fork, rewind: where it really cut */
-    const ramet_sync_out *sync; /* sync: what it did */
+    const ramet_cut *cut;       /* fork, rewind: where it was cut */
+    const ramet_sync_out *sync; /* sync: its result */
     const form_context *context;
 } native_more;
 void native_session_more(json_writer *w, const ramet_session *s, const native_more *more);
 void native_session_cut(json_writer *w, const ramet_session *s, const ramet_cut *cut);
 /* `turns` of a comparison. */
 void native_turn_rows(json_writer *w, const ramet_compare_out *c);
-/* The members of an error alone. */
+/* Writes the members of an error without the enclosing object. */
 void native_error_fields(json_writer *w, const ramet_error *e);
-/* key and value at once */
+/* Writes key and value. */
 void native_ktime(json_writer *w, const char *key, int64_t us); /* 0 writes null */
 void native_kbranch(json_writer *w, const char *key, int64_t branch);
 
-/* ---- reading what a caller sent: false fills *err (status, message, field) */
+/* ---- reading client input: on failure returns false and fills *err (status, message, field) */
 
 #define NATIVE_READERS(X)                                                                          \
     X(entry_in, ramet_entry_in) X(usage_in, ramet_usage) X(agent_in, ramet_agent)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * read.c: JSON into C structs, by their tables. See form/form.h.
+ * read.c: reads JSON into C structs, driven by their tables. See form/form.h.
  */
 #include "form/form.h"
 
@@ -14,7 +14,7 @@
 typedef struct reader {
     arena *a;
     const json_doc *d;
-    ramet_error *err; /* NULL: what does not fit is passed over */
+    ramet_error *err; /* NULL: ignore what does not fit */
 } reader;
 
 static void *at(void *owner, size_t offset)
@@ -22,7 +22,8 @@ static void *at(void *owner, size_t offset)
     return (char *)owner + offset;
 }
 
-/* False with an error to fill, else true: the value is passed over. */
+/* Fills the error and returns false. Without an error to fill returns true: the value is
+ * ignored. */
 __attribute__((format(printf, 3, 4))) static bool refuse(const reader *r, const char *field,
                                                          const char *fmt, ...)
 {
@@ -70,7 +71,7 @@ static bool json_read(const reader *r, const form_field *f, const json_node *v, 
     return true;
 }
 
-/* Callers give counts and money, which are not negative. */
+/* Clients send counts and amounts of money, which are never negative. */
 static bool number_read(const reader *r, const form_field *f, const json_node *v, int64_t *out)
 {
     int64_t n = 0;
@@ -133,9 +134,9 @@ static const char *words_shown(arena *a, const char *words)
 
 static bool word_read(const reader *r, const form_field *f, const json_node *v, int *out)
 {
-    enum { LEAST = -1, MOST = 15 }; /* of all enums that have words */
+    enum { LEAST = -1, MOST = 15 }; /* bounds of all enums with words */
     const char *word = json_text(r->a, r->d, v);
-    if (!f->words) /* it is written only */
+    if (!f->words) /* write-only member */
         return true;
     if (word && word_in(f->words, "|", word))
         for (int i = LEAST; i <= MOST; i++) {
@@ -250,7 +251,8 @@ static bool value_read(const reader *r, const form_field *f, const json_node *v,
     return true;
 }
 
-/* What is not given: "" and `none` where the table says so; the rest is zero already. */
+/* Sets the members that are not in the object: "" and `none` where the table says so. The rest is
+ * zero already. */
 static void struct_init(const form_schema *s, void *out)
 {
     for (const form_field *f = s->fields; f->name; f++) {
@@ -266,9 +268,8 @@ static void struct_init(const form_schema *s, void *out)
     }
 }
 
-/* The row that a key names. Members mostly come in the order of the table, so the search begins
- * behind the row that was found last. Keys are compared without being decoded when they hold no
- * escape. */
+/* Finds the row for a key. Members usually arrive in table order, so the search starts after the
+ * last match. Keys without escapes are compared undecoded. */
 static const form_field *field_of(const reader *r, const form_schema *s, const json_node *key,
                                   const form_field *after)
 {

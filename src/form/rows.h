@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rows.h: short words for the tables of this folder. A file defines S, the struct that its next
- * table is for, before each table that has one:
+ * rows.h: shorthand macros for the tables of this folder. Before each table that binds a struct, a
+ * file defines S as that struct:
  *
  *     #define S ramet_member
  *     const form_schema form_member = STRUCT("Member", "",
@@ -16,14 +16,14 @@
 
 /* clang-format off */
 
-/* ---- rows: name, kind, what it means, and more; R is required */
+/* ---- rows: name, kind, meaning, and more; R is required */
 #define F(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, __VA_ARGS__}
 #define R(n, k, t, ...) {.name = n, .kind = FIELD_##k, .text = t, .required = true, __VA_ARGS__}
 #define NUL             .nullable = true
 #define OMIT            .omit = true
 #define WHEN(f)         .when = f
 
-/* ---- where the value lies in S */
+/* ---- where the value is in S */
 #define AT(kind_, m)            .member = MEMBER_##kind_, .offset = offsetof(S, m)
 #define CHARS(m)                AT(CHARS, m), .size = sizeof ((S *)0)->m
 #define WORD_(words_, name_, m) AT(WORD, m), .words = words_, .word_of = name_
@@ -35,7 +35,7 @@
 #define POINTER(schema_, m)     AT(POINTER, m), .of = &schema_
 #define HOOK(write_, read_)     .member = MEMBER_HOOK, .write = write_, .read = read_
 
-/* ---- shapes: SHAPE is documented and checked only, STRUCT lies in S */
+/* ---- shapes: SHAPE is checked and documented only, STRUCT binds S */
 #define FIELDS(...)       (const form_field[]){__VA_ARGS__, {.name = NULL}}
 #define SHAPE(n, t, ...)  {.name = n, .text = t, .fields = FIELDS(__VA_ARGS__)}
 #define STRUCT(n, t, ...) {.name = n, .text = t, .size = sizeof(S), .fields = FIELDS(__VA_ARGS__)}
@@ -47,7 +47,7 @@
          .member = MEMBER_TEXT, .offset = offsetof(form_list, next_cursor)})}
 
 /* ---- rows that several shapes share; the first argument is the member of S */
-#define CREATED_AT(m) R("created_at", TIME, "when it was made", AT(TIME, m))
+#define CREATED_AT(m) R("created_at", TIME, "when it was created", AT(TIME, m))
 #define BY(m)         R("by", TEXT, "who", NUL, AT(TEXT, m))
 
 /* ---- words of enums */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.c: sessions as JSON: a session with its head, its agent and where it was forked from; the
- * body of a fork; what rewinds, syncs and deletes answer.
+ * session.c: JSON shapes of sessions: a session with its head, agent and fork origin; the body of a
+ * fork; the responses to rewinds, syncs and deletes.
  */
 #include "form/rows.h"
 
@@ -17,7 +17,7 @@ static bool has_adk_head(const void *owner)
     return ((const ramet_session *)owner)->adk.branch != 0;
 }
 
-/* A fork whose parent the caller may not see looks like a root. */
+/* A fork whose parent the user may not see looks like a root. */
 static bool has_visible_parent(const void *owner)
 {
     const ramet_session *s = owner;
@@ -57,16 +57,16 @@ static void forked_from_read_end(void *value)
     ((ramet_session *)value)->is_fork = true;
 }
 
-/* A deleted session keeps its place in the tree; all else is left out. */
+/* A deleted session keeps its place in the tree; everything else is left out. */
 static const char *const *session_order(const void *value)
 {
     static const char *const place_holder[] = {"id", "deleted", "depth", "path", NULL};
     return ((const ramet_session *)value)->deleted ? place_holder : NULL;
 }
 
-/* ---- a fork as it is asked for */
+/* ---- the request body of a fork */
 
-/* An agent without a name is none: the fork keeps its parent's. */
+/* An agent without a name counts as absent: the fork keeps its parent's. */
 static bool fork_has_agent(const void *owner)
 {
     const ramet_fork_in *in = owner;
@@ -124,58 +124,58 @@ static const char *const *fork_in_order(const void *value)
 
 #define S ramet_session
 const form_schema form_session = {
-    .name = "Session", .text = "A chat: an owner, an agent, tags, and a head: the branch that it is on now.",
+    .name = "Session", .text = "A chat: an owner, an agent, tags, and a head, which is its current branch.",
     .size = sizeof(S), .order = session_order, .read_end = session_read_end, .fields = FIELDS(
     R("id", TEXT, "unique in the store", AT(TEXT, id)),
-    F("tree_id", TEXT, "the tree that it is in", AT(TEXT, tree_id)),
-    F("title", TEXT, "as given, else the first line of the first user message, `Fork of …` for a fork", HOOK(title_write, title_read)),
+    F("tree_id", TEXT, "the tree it belongs to", AT(TEXT, tree_id)),
+    F("title", TEXT, "as given; default: the first line of the first user message, `Fork of …` for a fork", HOOK(title_write, title_read)),
     F("owner", TEXT, "a user", AT(TEXT, owner)),
-    F("visibility", ENUM, "who sees it", WORD(SEEN, visibility)),
-    F("agent", OBJECT, "who answers", NUL, PART(form_agent, agent), WHEN(has_agent)),
+    F("visibility", ENUM, "who may see it", WORD(SEEN, visibility)),
+    F("agent", OBJECT, "the agent that answers", NUL, PART(form_agent, agent), WHEN(has_agent)),
     F("tags", ARRAY, "sorted", TEXTS(tags, n_tags)),
-    F("head", OBJECT, "its place in its history", PART(form_head, head)),
-    F("adk_head", OBJECT, "that of its second log, when it has one", PART(form_head, adk), OMIT, WHEN(has_adk_head)),
-    F("forked_from", OBJECT, "null for a root, or when the caller may not see the parent", NUL, SELF(form_forked_from), WHEN(has_visible_parent)),
-    F("merged_into", TEXT, "a session", NUL, AT(TEXT, merged_into)),
-    F("cache_root", TEXT, "session whose provider cache holds the start of this history", NUL, AT(TEXT, cache_root)),
-    F("cache_root_shared", INT, "entries shared with it", AT(INT64, cache_root_shared)),
-    F("running", OBJECT, "the turn that is running", NUL, .of = &form_running, HOOK(running_write, NULL)),
+    F("head", OBJECT, "its position in its history", PART(form_head, head)),
+    F("adk_head", OBJECT, "the head of its second log, if it has one", PART(form_head, adk), OMIT, WHEN(has_adk_head)),
+    F("forked_from", OBJECT, "null for a root, or if the caller may not see the parent", NUL, SELF(form_forked_from), WHEN(has_visible_parent)),
+    F("merged_into", TEXT, "the session it was merged into", NUL, AT(TEXT, merged_into)),
+    F("cache_root", TEXT, "the session whose provider cache contains the beginning of this history", NUL, AT(TEXT, cache_root)),
+    F("cache_root_shared", INT, "number of entries shared with it", AT(INT64, cache_root_shared)),
+    F("running", OBJECT, "the running turn", NUL, .of = &form_running, HOOK(running_write, NULL)),
     F("metadata", OBJECT, "as given", AT(SETTINGS, metadata)),
-    F("archived", BOOL, "hidden from lists that do not ask for it", AT(BOOL, archived)),
-    F("expires_at", TIME, "when an ephemeral session goes", NUL, AT(TIME, expires)),
-    F("created_at", TIME, "when it was made", AT(TIME, created)),
+    F("archived", BOOL, "hidden from lists that do not ask for archived sessions", AT(BOOL, archived)),
+    F("expires_at", TIME, "when an ephemeral session is deleted", NUL, AT(TIME, expires)),
+    F("created_at", TIME, "when it was created", AT(TIME, created)),
     F("updated_at", TIME, "when it last changed", AT(TIME, updated)),
-    F("level", ENUM, "only when it is read alone: what the caller may do in it", WORD(LEVELS, level), OMIT),
-    F("cut", OBJECT, "in the answer of fork and rewind: where it really cut", .of = &form_cut),
-    F("sync", OBJECT, "in the answer of sync: what was done", .of = &form_sync_done),
-    F("depth", INT, "forks above it", AT(INT64, depth)),
+    F("level", ENUM, "the caller's access level; only if the session is read alone", WORD(LEVELS, level), OMIT),
+    F("cut", OBJECT, "in the answer to fork and rewind: where it was really cut", .of = &form_cut),
+    F("sync", OBJECT, "in the answer to sync: what was done", .of = &form_sync_done),
+    F("depth", INT, "number of forks above it", AT(INT64, depth)),
     F("path", ARRAY, "in trees: the ids from the root, at most the last 64", TEXTS(path, n_path), OMIT),
-    F("deleted", BOOL, "in trees and ancestries: a place holder, all else but its id and place is left out", AT(BOOL, deleted), OMIT))};
+    F("deleted", BOOL, "in trees and ancestries: a placeholder with only its id and place", AT(BOOL, deleted), OMIT))};
 const form_schema form_session_list = LIST("SessionList", "sessions", form_session, "A page of sessions.");
 
 const form_schema form_forked_from = {
     .name = "ForkedFrom", .text = "Where a fork left its parent.", .size = sizeof(S), .read_end = forked_from_read_end, .fields = FIELDS(
     R("session_id", TEXT, "the parent", AT(TEXT, parent_id)),
-    R("entry_id", TEXT, "null: a blank slate", NUL, AT(TEXT, fork_entry_id)),
+    R("entry_id", TEXT, "null: nothing is shared", NUL, AT(TEXT, fork_entry_id)),
     R("side", ENUM, "", WORD(SIDES, fork_side)),
     R("type", ENUM, "", WORD(TYPES, type)),
     R("reason", TEXT, "", AT(STRING, reason)),
-    R("created_by", OBJECT, "who made it", SELF(form_created_by)))};
-const form_schema form_created_by = STRUCT("CreatedBy", "Who made a fork.",
+    R("created_by", OBJECT, "its creator", SELF(form_created_by)))};
+const form_schema form_created_by = STRUCT("CreatedBy", "The creator of a fork.",
     R("kind", ENUM, "", WORD(ACTORS, by_kind)),
-    F("id", TEXT, "the caller when not given", NUL, AT(TEXT, by_id)));
+    F("id", TEXT, "default: the caller", NUL, AT(TEXT, by_id)));
 #undef S
 
 #define S ramet_head
-const form_schema form_head = STRUCT("Head", "A session's place in its history.",
-    R("branch_id", TEXT, "like `b17`", NUL, AT(BRANCH, branch)),
-    R("length", INT, "entries on the path", AT(INT64, length)),
-    R("entry_id", TEXT, "the last one; null when the history is empty", NUL, AT(TEXT, entry_id)),
-    R("prefix_hash", TEXT, "of the whole path; two histories are equal iff these are", CHARS(hash)));
+const form_schema form_head = STRUCT("Head", "A session's position in its history.",
+    R("branch_id", TEXT, "such as `b17`", NUL, AT(BRANCH, branch)),
+    R("length", INT, "number of entries on the path", AT(INT64, length)),
+    R("entry_id", TEXT, "the last entry; null if the history is empty", NUL, AT(TEXT, entry_id)),
+    R("prefix_hash", TEXT, "hash of the whole path; two histories are equal if and only if these are", CHARS(hash)));
 #undef S
 
 const form_schema form_expected_head = {
-    .name = "ExpectedHead", .text = "The head as it was read; compared by `prefix_hash`, which may stand alone, as a string.",
+    .name = "ExpectedHead", .text = "The head as it was read. Only `prefix_hash` is compared; it may also be sent alone, as a string.",
     .or_text = true, .open = true, .fields = FIELDS(R("prefix_hash", TEXT, "64 hex digits"))};
 
 #define S ramet_agent
@@ -183,10 +183,10 @@ const form_schema form_expected_head = {
     F("provider", TEXT, "", AT(TEXT, provider), OMIT), F("model", TEXT, "", AT(TEXT, model), OMIT), \
     F("folder", TEXT, "its working folder", AT(TEXT, folder), OMIT),                               \
     F("options", OBJECT, options_text, AT(JSON, options), OMIT)
-const form_schema form_agent = STRUCT("Agent", "Who answers.",
+const form_schema form_agent = STRUCT("Agent", "The agent that answers.",
     AGENT_ROWS(R("name", TEXT, "", AT(TEXT, name)), "its other settings"));
 const form_schema form_agent_in = {
-    .name = "AgentIn", .text = "Who answers; a string is its name.", .or_text = true, .size = sizeof(S),
+    .name = "AgentIn", .text = "The agent that answers; a string is its name.", .or_text = true, .size = sizeof(S),
     .refused_field = "agent", .refused_text = "\"agent\" must be an object, or a string that is its name",
     .fields = FIELDS(AGENT_ROWS(F("name", TEXT, "", AT(TEXT, name)), "its other settings, at most 64 KiB"))};
 #undef S
@@ -194,28 +194,28 @@ const form_schema form_agent_in = {
 #define S ramet_at
 const form_schema form_at = STRUCT("At", "A cut point: an entry and a side of it.",
     R("entry_id", TEXT, "an entry on the path", AT(TEXT, entry_id)),
-    F("side", ENUM, "`after` (the entry is kept) when not given", WORD(SIDES, side)));
+    F("side", ENUM, "default `after`: the entry is kept", WORD(SIDES, side)));
 #undef S
 
 #define S ramet_cut
-const form_schema form_cut = STRUCT("Cut", "Where a fork or rewind really cut.",
+const form_schema form_cut = STRUCT("Cut", "Where a fork or rewind was really cut.",
     R("policy", ENUM, "", WORD(CUTS, policy)),
     R("entry_id", TEXT, "null: nothing was kept", NUL, AT(TEXT, entry_id)),
     R("side", ENUM, "", WORD(SIDES, side)),
-    R("position", INT, "entries kept", AT(INT64, position)));
+    R("position", INT, "number of entries kept", AT(INT64, position)));
 #undef S
 
 #define S ramet_sync_out
 const form_schema form_sync_done = STRUCT("SyncDone", "What a sync did.",
-    R("matched", INT, "entries of the list that were there", AT(INT64, matched)),
-    R("added", INT, "entries appended", AT(INT64, added)),
-    R("moved", BOOL, "a branch was made", AT(BOOL, moved)));
+    R("matched", INT, "number of entries of the list that existed already", AT(INT64, matched)),
+    R("added", INT, "number of entries appended", AT(INT64, added)),
+    R("moved", BOOL, "the head moved to a new branch", AT(BOOL, moved)));
 #undef S
 
 #define S ramet_delete_out
-const form_schema form_deleted = STRUCT("Deleted", "What goes, or would go.",
-    R("sessions", ARRAY, "ids", TEXTS(ids, n)),
-    R("entries", INT, "entries that no other session reaches", AT(INT64, entries)),
+const form_schema form_deleted = STRUCT("Deleted", "What was deleted, or would be.",
+    R("sessions", ARRAY, "ids of sessions", TEXTS(ids, n)),
+    R("entries", INT, "number of entries that no other session shares", AT(INT64, entries)),
     R("dry_run", BOOL, "nothing was done", AT(BOOL, dry_run)));
 #undef S
 
@@ -225,21 +225,21 @@ static const form_schema fork_created_by = STRUCT("CreatedBy", NULL,
     R("kind", ENUM, "", WORD(ACTORS, by_kind)),
     F("id", TEXT, "", AT(TEXT, by_id), OMIT));
 const form_schema form_fork_in = {
-    .name = "ForkIn", .text = "A fork, as `fork` takes it.", .size = sizeof(S), .order = fork_in_order, .fields = FIELDS(
-    F("at", OBJECT, "where to cut; the head when not given", PART(form_at, at), OMIT, WHEN(fork_has_at)),
-    F("branch_id", TEXT, "the branch of the session whose path holds `at`", AT(BRANCH, branch), OMIT),
-    F("cut", ENUM, "`exact` when not given", WORD(CUTS, cut), OMIT),
-    F("adk_at", OBJECT, "the cut of the `adk` log", PART(form_at, adk_at), OMIT, WHEN(fork_has_adk_at)),
-    F("id", TEXT, "1-255 bytes; a UUIDv7 when not given", AT(TEXT, id), OMIT),
+    .name = "ForkIn", .text = "The body of `fork`.", .size = sizeof(S), .order = fork_in_order, .fields = FIELDS(
+    F("at", OBJECT, "where to cut; default: the head", PART(form_at, at), OMIT, WHEN(fork_has_at)),
+    F("branch_id", TEXT, "the branch of the session whose path contains `at`", AT(BRANCH, branch), OMIT),
+    F("cut", ENUM, "default `exact`", WORD(CUTS, cut), OMIT),
+    F("adk_at", OBJECT, "where to cut the `adk` log", PART(form_at, adk_at), OMIT, WHEN(fork_has_adk_at)),
+    F("id", TEXT, "1-255 bytes; default: a new UUIDv7", AT(TEXT, id), OMIT),
     F("title", TEXT, "at most 500 characters", AT(TEXT, title), OMIT),
     F("reason", TEXT, "at most 2,000 characters", AT(TEXT, reason), OMIT),
     F("tags", ARRAY, "at most 64", TEXTS(tags, n_tags), OMIT),
-    F("agent", OBJECT, "the parent's when not given", POINTER(form_agent_in, agent), OMIT, WHEN(fork_has_agent)),
+    F("agent", OBJECT, "default: the parent's", POINTER(form_agent_in, agent), OMIT, WHEN(fork_has_agent)),
     F("metadata", OBJECT, "at most 64 KiB", AT(JSON, metadata), OMIT),
-    F("type", ENUM, "`explicit` when not given", WORD(TYPES, type), OMIT),
+    F("type", ENUM, "default `explicit`", WORD(TYPES, type), OMIT),
     F("visibility", ENUM, "", WORD(SEEN, visibility), OMIT),
-    F("ephemeral_seconds", NUMBER, "it goes after that many seconds", HOOK(life_write, life_read), OMIT, WHEN(fork_is_ephemeral)),
-    F("created_by", OBJECT, "the caller when not given", SELF(fork_created_by), OMIT, WHEN(fork_names_maker)))};
+    F("ephemeral_seconds", NUMBER, "delete it after this many seconds", HOOK(life_write, life_read), OMIT, WHEN(fork_is_ephemeral)),
+    F("created_by", OBJECT, "default: the caller", SELF(fork_created_by), OMIT, WHEN(fork_names_maker)))};
 #undef S
 
 /* clang-format on */

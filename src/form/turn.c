@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turn.c: turns as JSON, and the agents that answer in them.
+ * turn.c: JSON shapes of turns and of the agents that answer them.
  */
 #include "form/rows.h"
 
@@ -12,26 +12,26 @@ static bool has_error(const void *owner)
 
 /* clang-format off */
 
-const form_schema form_running = SHAPE("Running", "A turn in mid-answer. Events `turn.delta` go on from here.",
-    R("turn_id", TEXT, ""), R("branch_id", TEXT, "that it writes to"), R("entry_id", TEXT, "the last entry of the message that it answers", NUL),
-    R("text", TEXT, "what it said so far and is not an entry yet"), R("offset", INT, "characters that it said before that text, which are in entries"),
-    R("thinking", TEXT, "the same of its thinking"), R("agent", TEXT, "who answers"),
-    R("question", OBJECT, "that it waits for an answer to", .of = &form_question, NUL), R("plan", ANY, "the last plan that it told", NUL));
+const form_schema form_running = SHAPE("Running", "A running turn. Events `turn.delta` continue from here.",
+    R("turn_id", TEXT, ""), R("branch_id", TEXT, "the branch it writes to"), R("entry_id", TEXT, "the last entry of the message it answers", NUL),
+    R("text", TEXT, "its output so far that is not in an entry yet"), R("offset", INT, "number of characters before that text, which are in entries"),
+    R("thinking", TEXT, "the same for its thinking"), R("agent", TEXT, "the agent that answers"),
+    R("question", OBJECT, "the question it waits for an answer to", .of = &form_question, NUL), R("plan", ANY, "its latest plan", NUL));
 const form_schema form_question = SHAPE("Question", "An agent's question to the user.",
-    R("id", TEXT, ""), R("kind", ENUM, "`permission`: the answer is the id of an option; `input`: it is a text", .words = "permission|input"),
+    R("id", TEXT, ""), R("kind", ENUM, "`permission`: the answer is the id of an option; `input`: the answer is a text", .words = "permission|input"),
     R("text", TEXT, ""), R("options", ARRAY, "`{id, name}`", .of = &form_option, NUL));
 const form_schema form_option = {
     .name = "Option", .text = "A way to answer a question.", .open = true,
-    .fields = FIELDS(R("id", TEXT, "the answer"), F("name", TEXT, "for people"))};
+    .fields = FIELDS(R("id", TEXT, "the answer"), F("name", TEXT, "label for users"))};
 
 #define S ramet_turn
-const form_schema form_turn = STRUCT("Turn", "One answer, being made or made.",
+const form_schema form_turn = STRUCT("Turn", "One answer of an agent, in progress or complete.",
     R("id", TEXT, "", AT(TEXT, id)),
     R("session_id", TEXT, "", AT(TEXT, session)),
-    R("branch_id", TEXT, "that it writes to", AT(BRANCH, branch)),
-    R("entry_id", TEXT, "the last entry of the message that it answers", NUL, AT(TEXT, entry_id)),
-    R("agent", TEXT, "who answers", NUL, AT(TEXT, agent)),
-    R("group", TEXT, "what the turns of a fan-out share", NUL, AT(TEXT, group)),
+    R("branch_id", TEXT, "the branch it writes to", AT(BRANCH, branch)),
+    R("entry_id", TEXT, "the last entry of the message it answers", NUL, AT(TEXT, entry_id)),
+    R("agent", TEXT, "the agent that answers", NUL, AT(TEXT, agent)),
+    R("group", TEXT, "id shared by the turns of a fan-out", NUL, AT(TEXT, group)),
     BY(by),
     R("status", ENUM, "", WORD(STATUSES, status)),
     R("error", TEXT, "why it failed", NUL, AT(TEXT, error), WHEN(has_error)),
@@ -39,24 +39,24 @@ const form_schema form_turn = STRUCT("Turn", "One answer, being made or made.",
     R("ended_at", TIME, "null while it runs", NUL, AT(TIME, ended)));
 #undef S
 const form_schema form_turn_list = LIST("TurnList", "turns", form_turn, "Newest first.");
-const form_schema form_turn_done = SHAPE("TurnDone", "What a turn came to.",
-    R("session_id", TEXT, "where it ran: the fork when there was one"), R("turn_id", TEXT, ""),
+const form_schema form_turn_done = SHAPE("TurnDone", "The result of a turn.",
+    R("session_id", TEXT, "the session it ran in: the fork, if there was one"), R("turn_id", TEXT, ""),
     R("status", ENUM, "", .words = "running|done|cancelled|failed|interrupted"),
     F("error", TEXT, "why it failed"), R("entries", ARRAY, "the message and its answer", .of = &form_entry));
-const form_schema form_fan_done = SHAPE("FanDone", "What the turns of a fan-out came to.",
-    R("group", TEXT, "shared by them"), R("turns", ARRAY, "in the order of the agents", .of = &form_turn_done));
+const form_schema form_fan_done = SHAPE("FanDone", "The results of a fan-out.",
+    R("group", TEXT, "id shared by the turns"), R("turns", ARRAY, "in the order of the agents", .of = &form_turn_done));
 
 /* --------------------------------------------------------------------- agents */
 
 const form_schema form_agent_info = {
-    .name = "AgentInfo", .text = "An agent that is configured here.", .open = true, .fields = FIELDS(
-    R("name", TEXT, "that sessions refer to it by"), R("kind", TEXT, "what it is made of"), R("about", TEXT, "of its kind"), R("default", BOOL, "answers where no agent is named"),
-    F("model", TEXT, "that it asks where a session names none"), F("models", ARRAY, "others that a session may name"), F("context", INT, "tokens that its context has"),
-    F("modes", OBJECT, "of a program that speaks ACP, as it told them last: a session's `options.mode` names one"), F("config_options", ARRAY, "likewise; `options.config` has values by id"))};
+    .name = "AgentInfo", .text = "A configured agent.", .open = true, .fields = FIELDS(
+    R("name", TEXT, "the name that sessions use"), R("kind", TEXT, "the kind of agent"), R("about", TEXT, "description of its kind"), R("default", BOOL, "answers if no agent is named"),
+    F("model", TEXT, "its model if a session names none"), F("models", ARRAY, "other models that a session may name"), F("context", INT, "size of its context in tokens"),
+    F("modes", OBJECT, "for an ACP program, as it last reported them: a session's `options.mode` names one"), F("config_options", ARRAY, "likewise; `options.config` contains values by id"))};
 const form_schema form_agent_list = LIST("AgentList", "agents", form_agent_info, "Who can answer here.");
 #define S ramet_agent
-const form_schema form_agent_name = STRUCT("AgentName", "An agent.", R("name", TEXT, "that sessions refer to it by", AT(TEXT, name)));
+const form_schema form_agent_name = STRUCT("AgentName", "An agent.", R("name", TEXT, "the name that sessions use", AT(TEXT, name)));
 #undef S
-const form_schema form_nearby = SHAPE("Nearby", "A model server that answers.",
-    R("name", TEXT, "the program that listens there usually"), R("url", TEXT, "for the setting `url` of an agent"), R("models", ARRAY, "at most 32"));
+const form_schema form_nearby = SHAPE("Nearby", "A model server that responds.",
+    R("name", TEXT, "the program that usually listens there"), R("url", TEXT, "for the setting `url` of an agent"), R("models", ARRAY, "at most 32 models"));
 const form_schema form_nearby_list = LIST("NearbyList", "servers", form_nearby, "Model servers on this machine.");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep.c: statistics and the reports of upkeep as JSON.
+ * upkeep.c: JSON shapes of statistics and maintenance reports.
  */
 #include "form/rows.h"
 
 /* ----------------------------------------------------------------- statistics */
 
-/* Of the active users, from 0 to 1. */
+/* As a fraction of the active users, from 0 to 1. */
 static void share_write(json_writer *w, const ramet_activity *a, int64_t users)
 {
     double active = a->active_users ? (double)a->active_users : 1;
@@ -43,23 +43,23 @@ static const char *const *statistics_order(const void *value)
 
 #define S ramet_activity
 const form_schema form_statistics = {
-    .name = "Statistics", .text = "Of the last days.", .size = sizeof(S), .order = statistics_order, .fields = FIELDS(
+    .name = "Statistics", .text = "Statistics of the last days.", .size = sizeof(S), .order = statistics_order, .fields = FIELDS(
     R("days", INT, "", AT(INT, days)),
-    R("active_users", INT, "who wrote, forked or moved", AT(INT64, active_users)),
-    R("forked_users", INT, "of them, who forked", AT(INT64, forked_users)),
-    R("switched_users", INT, "of them, who rewound, switched, undid", AT(INT64, switched_users)),
+    R("active_users", INT, "number of users who wrote, forked or moved", AT(INT64, active_users)),
+    R("forked_users", INT, "of these, users who forked", AT(INT64, forked_users)),
+    R("switched_users", INT, "of these, users who rewound, switched or undid", AT(INT64, switched_users)),
     R("forked_share", NUMBER, "forked_users / active_users", HOOK(forked_share_write, NULL)),
     R("switched_share", NUMBER, "switched_users / active_users", HOOK(switched_share_write, NULL)),
-    R("sessions", INT, "made in that time", AT(INT64, sessions)),
-    R("forks", INT, "made in that time", AT(INT64, forks)),
-    R("trees", INT, "made in that time", AT(INT64, trees)),
-    R("entries", INT, "made in that time", AT(INT64, entries)),
-    R("forks_per_tree", NUMBER, "over the trees that were active", AT(DOUBLE, forks_per_tree)))};
+    R("sessions", INT, "created in that time", AT(INT64, sessions)),
+    R("forks", INT, "created in that time", AT(INT64, forks)),
+    R("trees", INT, "created in that time", AT(INT64, trees)),
+    R("entries", INT, "appended in that time", AT(INT64, entries)),
+    R("forks_per_tree", NUMBER, "average over active trees", AT(DOUBLE, forks_per_tree)))};
 #undef S
 
 #define S ramet_stats
 const form_schema form_store_stats = STRUCT("StoreStats", "",
-    R("path", TEXT, "of the file", AT(STRING, path)),
+    R("path", TEXT, "path of the file", AT(STRING, path)),
     R("schema", INT, "version of the tables", AT(INT64, schema)),
     R("trees", INT, "", AT(INT64, trees)),
     R("sessions", INT, "", AT(INT64, sessions)),
@@ -68,22 +68,22 @@ const form_schema form_store_stats = STRUCT("StoreStats", "",
     R("branches", INT, "", AT(INT64, branches)),
     R("entries", INT, "", AT(INT64, entries)),
     R("attachments", INT, "", AT(INT64, attachments)),
-    R("attachment_bytes", INT, "the same content counts once", AT(INT64, attachment_bytes)),
+    R("attachment_bytes", INT, "identical content counts once", AT(INT64, attachment_bytes)),
     R("file_bytes", INT, "", AT(INT64, file_bytes)),
     R("wal_bytes", INT, "", AT(INT64, wal_bytes)),
     R("search_bytes", INT, "", AT(INT64, search_bytes)),
     R("events", INT, "number of the newest event", AT(INT64, events)),
-    R("unindexed", INT, "events that search has not seen yet", AT(INT64, unindexed)));
+    R("unindexed", INT, "number of events not indexed yet", AT(INT64, unindexed)));
 #undef S
 
 #define S ramet_gc_out
 const form_schema form_gc_report = STRUCT("GcReport", "",
-    R("sessions", INT, "past their grace: removed for good", AT(INT64, sessions)),
-    R("expired", INT, "ephemeral ones found expired", AT(INT64, expired)),
+    R("sessions", INT, "removed for good after their grace period", AT(INT64, sessions)),
+    R("expired", INT, "expired ephemeral sessions", AT(INT64, expired)),
     R("branches", INT, "", AT(INT64, branches)),
     R("entries", INT, "", AT(INT64, entries)),
     R("bytes", INT, "", AT(INT64, bytes)),
-    R("attachments", INT, "that no entry refers to", AT(INT64, attachments)),
+    R("attachments", INT, "attachments that no entry refers to", AT(INT64, attachments)),
     R("attachment_bytes", INT, "", AT(INT64, attachment_bytes)),
     R("dry_run", BOOL, "", AT(BOOL, dry_run)));
 #undef S

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * write.c: C structs as JSON, by their tables. See form/form.h.
+ * write.c: writes C structs as JSON, driven by their tables. See form/form.h.
  */
 #include "form/form.h"
 
@@ -20,7 +20,7 @@ static const char *text_at(const void *p)
     return *(const char *const *)p;
 }
 
-/* A number that is null when it is the row's `none`. */
+/* Whether a number equals the row's `none` and is written as null. */
 static bool is_none(const form_field *f, int64_t v)
 {
     return f->nullable && v == f->none;
@@ -31,7 +31,7 @@ static int64_t number_at(const form_field *f, const void *p)
     return f->member == MEMBER_INT ? *(const int *)p : *(const int64_t *)p;
 }
 
-/* Whether the value is what a row with `omit` leaves out. */
+/* Whether a row with `omit` leaves the value out. */
 static bool is_empty(const form_field *f, const void *owner)
 {
     const void *p = at(owner, f->offset);

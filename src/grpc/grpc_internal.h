@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_internal.h: what the files of src/grpc share. No other folder includes it.
+ * grpc_internal.h: shared by the files of src/grpc. No other folder includes it.
  *
  *   grpc_server.c    start, stop, the threads, and what every call does
  *   service_calls.c  calls of registered services (service.h)
@@ -10,12 +10,12 @@
  *
  * A call does one thing at a time: it waits for a message, runs on the pool, or waits until a
  * message was sent; `next` is the step after that. call_finish() ends it, once. Independently the
- * core reports that the call is over (`closed`): the client has cancelled it, its time is up, its
- * connection is gone, or its status was sent. It is freed after both.
+ * gRPC core reports that the call is over (`closed`): the client has cancelled it, its deadline has
+ * passed, its connection is lost, or its status was sent. The call is freed after both.
  *
- * While a call waits for its client, to send or to take a message, it has a deadline and stands in
- * the list of waiting calls (deadline.c). A call that is late is cancelled; then what it waits for
- * fails, and it ends in the ordinary way.
+ * While a call waits for its client, to send or to receive a message, it has a deadline and is in
+ * the list of waiting calls (deadline.c). A late call is cancelled; the operation it waits for then
+ * fails, and the call ends in the ordinary way.
  */
 #ifndef GRPC_GRPC_INTERNAL_H
 #define GRPC_GRPC_INTERNAL_H
@@ -34,7 +34,7 @@ typedef struct rpc rpc;
 typedef void rpc_step(rpc *r);
 typedef enum { WAIT_MESSAGE, WAIT_TAKEN } wait_kind;
 
-/* What the core hands back when an operation is complete. */
+/* What the core returns when an operation is complete. */
 typedef struct rpc_tag {
     rpc *call;
     void (*fired)(rpc *r, bool fine);
@@ -46,14 +46,14 @@ struct rpc {
     grpc_call_details details;
     grpc_metadata_array metadata;
     rpc_tag arrived, closed, received, sent;
-    atomic_int owners; /* the operation under way, and `closed` */
+    atomic_int owners; /* the current operation, and `closed` */
     atomic_bool cancelled;
     int was_cancelled; /* written by the core */
     bool greeted;      /* the initial metadata was sent */
     bool arrived_ok;   /* counted in `alive` */
     bool counted;      /* … and among the calls of its address, as `kind` */
     call_kind kind;
-    http2_address *from; /* of the client of its connection */
+    http2_address *from; /* the client address of its connection */
     int64_t begun_us;
 
     rpc *wait_prev, *wait_next; /* under wait_lock, as is wait_until_us */
@@ -61,26 +61,26 @@ struct rpc {
     wait_kind wait_for;
     int64_t wait_begun_us;
     int64_t wait_us;             /* time spent waiting for messages, in total */
-    int64_t in_bytes;            /* of them */
+    int64_t in_bytes;            /* their total size */
     const grpc_service *handler; /* NULL: health or reflection */
-    const grpc_method *method;   /* of the handler */
+    const grpc_method *method;   /* a method of the handler */
     request request;
     grpc_byte_buffer *in,
-        *out;               /* the message that came (NULL: the client sends no more), or goes */
+        *out; /* the message received (NULL: the client sends no more) or to be sent */
     grpc_metadata about[1]; /* the header x-request-id */
-    grpc_slice words;       /* the text of the status */
+    grpc_slice words;       /* the status message */
     rpc_step *next;
     pool_job job;
-    arena *scratch;       /* of one message */
+    arena *scratch;       /* for one message */
     buf packed;           /* the message to be sent */
-    int64_t bytes;        /* sent */
-    size_t message_bytes; /* of the message that the core holds; counted in cfg.answers */
+    int64_t bytes;        /* bytes sent */
+    size_t message_bytes; /* size of the message that the core holds; counted in cfg.answers */
 
-    _Atomic(body_stream *) stream; /* of events, read by this call */
-    buf pending;                   /* bytes taken out of it */
-    size_t taken;                  /* of them */
+    _Atomic(body_stream *) stream; /* of events, for this call */
+    buf pending;                   /* bytes taken from the stream */
+    size_t taken;                  /* of them, bytes consumed */
 
-    rpc *watch_prev, *watch_next; /* health: under the lock of the server */
+    rpc *watch_prev, *watch_next; /* health: under the server's lock */
     bool watching, busy;
     int told;
     const char *service;
@@ -95,11 +95,11 @@ struct rpc_server {
     int n_threads;
     rpc_tag stopped_tag;
     http2_guard *guard;
-    atomic_size_t alive; /* calls that are not freed, refused ones included */
+    atomic_size_t alive; /* calls not freed yet, refused ones included */
     atomic_bool stopping;
     pthread_mutex_t wait_lock;
     rpc *waiting;         /* calls that wait for their client */
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
     bool stopped; /* no call is open any more */
     rpc *watchers;
@@ -110,43 +110,43 @@ struct rpc_server {
 
 /* Waits for the next message; `next` runs on the pool when it has arrived. */
 void call_receive(rpc *r, rpc_step *next);
-/* The same on the thread of the core that reports it: for quick steps. */
+/* The same on the core's thread that reports the message: for quick steps. */
 void call_receive_here(rpc *r, rpc_step *next);
 /* Runs `next` on the pool. */
 void call_pool(rpc *r, rpc_step *next);
-/* On the pool, once the caller is known: the rest is accounted to its user (pool_claim()). False:
- * `next` runs later, and the call must not be used any more. */
+/* On the pool, once the client is identified: charges the rest of the call to its user
+ * (pool_claim()). False: `next` runs later, and the caller must not use the call any more. */
 bool call_claim(rpc *r, rpc_step *next);
-/* Sends r->packed as a message (`message` false: the initial metadata alone), then runs
- * `next` on the thread of the core that reports it. If sending failed, the call is finished. */
+/* Sends r->packed as a message (`message` false: the initial metadata only), then runs `next` on
+ * the core's thread that reports completion. If sending fails, the call is finished. */
 void call_send(rpc *r, bool message, rpc_step *next);
-/* Ends the call with a status; with `message` r->packed is sent before it. */
+/* Ends the call with a status; with `message`, r->packed is sent first. */
 void call_finish(rpc *r, int code, const char *text, bool message);
-/* The bytes of r->in, as long as the slice lives. */
+/* The bytes of r->in, valid as long as the slice. */
 grpc_slice call_bytes(rpc *r);
 
 /* ---- grpc/deadline.c */
-/* Before an operation that only the client can complete: sending one more message, or taking
+/* Call before an operation that only the client can complete: sending one more message, or reading
  * `bytes` of an answer. */
 void wait_begin(rpc *r, wait_kind kind, int64_t bytes);
-/* When it is complete. */
+/* Call when it is complete. */
 void wait_end(rpc *r);
-/* Cancels those that are late. */
+/* Cancels late calls. */
 void waits_tick(rpc_server *s);
 
 /* ---- grpc/service_calls.c */
 /* Finds handler and method of a call by "/memory.v1.EntriesService/AppendEntry". False: no service
- * has it. */
+ * has that method. */
 bool service_call_find(rpc *r, const char *path);
 /* Whether a service of this name is registered ("memory.v1.EntriesService"). */
 bool service_is_known(const rpc_server *s, const char *name);
 void service_call_begin(rpc *r);
-void service_call_closed(rpc *r);     /* it is over: wakes it if it sleeps */
-bool service_call_late(const rpc *r); /* what it did is to be undone, on the pool */
+void service_call_closed(rpc *r);     /* the call is over: wakes it if it sleeps */
+bool service_call_late(const rpc *r); /* its effect must be undone, on the pool */
 void service_call_free(rpc *r);
 
 /* ---- grpc/health.c */
-/* CALL_WATCH for calls that last as long as the client likes. */
+/* CALL_WATCH for calls that last as long as the client wants. */
 call_kind tool_call_kind(const char *path);
 /* False: the path is neither health nor reflection. */
 bool tool_call_begin(rpc *r, const char *path);
@@ -155,7 +155,7 @@ void tool_call_closed(rpc *r);
 void watchers_tick(rpc_server *s);
 void watchers_end(rpc_server *s);
 
-/* ---- grpc/reflection.c: the answer to a message of reflection, packed into `out` */
+/* ---- grpc/reflection.c: the answer to a reflection request, packed into `out` */
 void reflect_answer(arena *a, const void *bytes, size_t n, buf *out);
 
 #endif

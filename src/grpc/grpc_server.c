@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_server.c: gRPC over its C core: start, stop, the threads that take the core's events, and
- * what every call does: it arrives, receives, sends and ends.
+ * grpc_server.c: the gRPC server, on top of the gRPC C core: start, stop, the threads that handle
+ * the core's events, and what every call does: it arrives, receives, sends and ends.
  */
 #include "grpc/grpc_internal.h"
 
@@ -21,14 +21,14 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* Of one message; pages end early far below it. */
+/* The limit of one message; pages end far below it. */
 #define ANSWER_MAX ((size_t)128 << 20)
-#define STREAMS_MOST 256    /* concurrent calls of one connection */
-#define STREAM_WINDOW 65535 /* bytes; the initial value of HTTP/2 */
-#define FRAME_BYTES 16384   /* the same */
-#define HEADER_FACTOR 4 /* past header_max the core refuses the call; past this the guard cuts */
+#define STREAMS_MOST 256    /* concurrent calls per connection */
+#define STREAM_WINDOW 65535 /* bytes; the initial value in HTTP/2 */
+#define FRAME_BYTES 16384   /* likewise */
+#define HEADER_FACTOR 4 /* over header_max the core refuses the call; over this the guard cuts */
 #define TICK_US 500000
-#define PING_MS 10000 /* least time between keepalive pings of a client */
+#define PING_MS 10000 /* minimum time between keepalive pings of a client */
 
 static void arrive(rpc_server *s);
 
@@ -123,7 +123,7 @@ static size_t op_greet(rpc *r, grpc_op *op)
     return 1;
 }
 
-/* The core holds a message until its client has taken it: it counts as memory of answers. */
+/* The core holds a message until its client has read it, so it counts as memory of answers. */
 static void message_count(rpc *r, size_t n)
 {
     size_t counted = n > BUF_FREE ? n : 0;
@@ -264,9 +264,9 @@ grpc_slice call_bytes(rpc *r)
 
 /* ------------------------------------------------------------------------- requests */
 
-/* The metadata that requests may read; other headers of HTTP would change what a route answers. All
- * values of a repeated key count, joined by newlines: no id contains one, so that a user that is
- * named twice is refused. */
+/* The metadata that requests may read; other HTTP headers would change a route's answer. All values
+ * of a repeated key count, joined by newlines: no id contains one, so a request that names two
+ * users is refused. */
 static const char *call_header(request *q, const char *name)
 {
     static const char *const heard[] = {"authorization", "x-api-key", "x-user-id", "x-client-id",
@@ -301,7 +301,7 @@ static void request_id(request *q)
     snprintf(q->id, sizeof q->id, "%s", given);
 }
 
-/* The core names a connection that was handed over "fd:7". */
+/* The core names a connection that was handed to it "fd:7". */
 static const char *remote_of(rpc *r)
 {
     char text[INET6_ADDRSTRLEN] = "";
@@ -334,7 +334,7 @@ static void request_begin(rpc *r, char *path)
 
 /* ------------------------------------------------------------------------- arriving */
 
-/* False: too many are open, and the call is finished. */
+/* False: too many calls are open, and this one is finished. */
 static bool call_admit(rpc *r)
 {
     static const struct {
@@ -464,7 +464,7 @@ static grpc_server *server_make(const rpc_config *cfg)
     return grpc_server_create(&all, NULL);
 }
 
-/* The log of the core goes to ours. */
+/* Forwards the core's log to ours. */
 static void core_says(gpr_log_func_args *a)
 {
     log_line(a->severity == GPR_LOG_SEVERITY_ERROR ? LOG_WARN : LOG_DEBUG, "gRPC", "text",
@@ -553,7 +553,7 @@ static bool stopped_within(rpc_server *s, int seconds)
     return fine;
 }
 
-/* False: calls still run on threads of the pool. */
+/* False: calls still run on pool threads. */
 static bool core_stop(rpc_server *s, int seconds)
 {
     watchers_end(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * health.c: the services grpc.health.v1 and grpc.reflection. Both are quick, and run on the threads
- * that take the core's events.
+ * health.c: the services grpc.health.v1 and grpc.reflection. Both are quick, so they run on the
+ * threads that handle the core's events.
  */
 #include "grpc/grpc_internal.h"
 
@@ -51,7 +51,7 @@ static void status_pack(rpc *r, int status)
     message_pack(r, &m.base);
 }
 
-/* Reads which service is asked about. False: the call is finished. */
+/* Reads the name of the service to check. False: the call is finished. */
 static bool service_read(rpc *r)
 {
     const char *why = "no message came";
@@ -81,11 +81,11 @@ static void step_check(rpc *r)
     call_finish(r, RPC_OK, "", true);
 }
 
-/* ---- watches: calls that are sent the status whenever it changes */
+/* ---- watches: calls that get the status whenever it changes */
 
 static void watch_sent(rpc *r);
 
-/* With the lock of the server. */
+/* Caller holds the server's lock. */
 static void watch_look(rpc *r)
 {
     int status = r->busy ? r->told : status_of(r);
@@ -97,7 +97,7 @@ static void watch_look(rpc *r)
     call_send(r, true, watch_sent);
 }
 
-/* With the lock of the server. */
+/* Caller holds the server's lock. */
 static void watch_unlink(rpc *r)
 {
     if (r->watch_prev)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What one HTTP/2 connection may do. Frames are looked at while they pass, by their headers; of
- * payloads only the lengths of gRPC messages in DATA are read, and the increments in WINDOW_UPDATE.
- * Header blocks are not decompressed.
+ * http2_frames.c: the limits of one HTTP/2 connection. Frames are inspected as they pass, by their
+ * headers; of the payloads only the lengths of gRPC messages in DATA and the increments in
+ * WINDOW_UPDATE are read. Header blocks are not decompressed.
  *
- * What the core would take without a bound, and the rule against it:
+ * What the gRPC core would accept without a limit, and the rule against it:
  *
  *   streams that are opened and reset at once    a budget for resets (http2_shares.c). A stream
- *                                                counts when it is reset by either side, without
- *                                                an answer, within YOUNG_US.
- *   a header block that never ends               a limit for its bytes, frames and time
- *   frames that ask for nothing                  a budget, which frames of the server restore: a
- *                                                client answers what it gets by window updates
- *                                                and pings
+ *                                                counts when either side resets it, without an
+ *                                                answer, within YOUNG_US.
+ *   a header block that never ends               a limit on its bytes, frames and time
+ *   frames that request nothing                  a budget, which frames of the server restore: a
+ *                                                client answers what it receives with window
+ *                                                updates and pings
  *   large messages that never end                the core widens the window of a stream as soon as
- *                                                a message begins. The update is parked until there
- *                                                is room for all of the message in message_bytes.
- *                                                Other streams of the connection go on meanwhile,
- *                                                and the deadline of the call ends the wait.
+ *                                                a message begins. The update is parked until all
+ *                                                of the message fits into message_bytes. Other
+ *                                                streams of the connection go on meanwhile, and the
+ *                                                deadline of the call ends the wait.
  */
 #include "grpc/http2_internal.h"
 
@@ -29,11 +29,11 @@
 #include <string.h>
 
 #define YOUNG_US 1000000
-#define FRAME_MAX 16384 /* bytes of a payload: what HTTP/2 begins with, and the core announces */
+#define FRAME_MAX 16384 /* payload bytes: the initial value in HTTP/2, announced by the core */
 #define BLOCK_FRAMES_MAX 64
 #define CONTROL_BURST 10000.0
 #define CONTROL_PER_S 1000.0
-#define CONTROL_PER_FRAME 2.0 /* restored by a frame of the server */
+#define CONTROL_PER_FRAME 2.0 /* restored by each frame of the server */
 
 enum {
     FRAME_DATA,
@@ -75,7 +75,7 @@ const http2_reason http2_verdicts[HTTP2_VERDICTS] = {
 
 /* ------------------------------------------------------------------------- streams */
 
-/* Where the stream is, or would be. */
+/* The index of the stream, or where it would be inserted. */
 static size_t stream_place(const http2_frames *f, uint32_t id)
 {
     size_t low = 0, high = f->n_streams;
@@ -126,7 +126,7 @@ static void stream_close(http2_frames *f, http2_stream *s)
     memmove(s, s + 1, (size_t)(f->streams + f->n_streams - s) * sizeof *s);
 }
 
-/* Reset by either side: a client can make the server do it. */
+/* Counts a reset by either side: a client can make the server reset a stream. */
 static http2_verdict stream_reset(http2_frames *f, http2_stream *s, int64_t now_us)
 {
     bool young = !s->answered && now_us - s->opened_us < YOUNG_US;
@@ -156,7 +156,7 @@ void frames_release(http2_frames *f)
 
 /* ------------------------------------------------------------------------ messages */
 
-/* Bytes of DATA without padding: messages of gRPC, each behind a flag and its length. */
+/* Scans DATA bytes without padding: gRPC messages, each preceded by a flag and its length. */
 static void messages_pass(http2_frames *f, http2_stream *s, const uint8_t *p, size_t n)
 {
     while (n) {
@@ -203,7 +203,7 @@ static http2_verdict control_spend(http2_frames *f, int64_t now_us)
                                                                            : HTTP2_MANY_CONTROL;
 }
 
-/* HEADERS or CONTINUATION. */
+/* Adds a HEADERS or CONTINUATION frame. */
 static http2_verdict block_add(http2_frames *f, int64_t now_us)
 {
     if (!f->block_open) {
@@ -235,7 +235,7 @@ static http2_verdict data_begin(http2_frames *f, int64_t now_us)
     return s->window < 0 ? HTTP2_OVERRUN : HTTP2_FINE;
 }
 
-/* The header of a frame is there. */
+/* Handles a frame whose header is complete. */
 static http2_verdict client_frame(http2_frames *f, int64_t now_us)
 {
     http2_scan *in = &f->in;
@@ -320,7 +320,8 @@ static uint32_t update_increment(const uint8_t *p)
     return (uint32_t)(p[9] & 127) << 24 | (uint32_t)p[10] << 16 | (uint32_t)p[11] << 8 | p[12];
 }
 
-/* Whether the message that is arriving has its place; one that fits into the window needs none. */
+/* Whether the message being received has its reservation; one that fits into the window needs
+ * none. */
 static bool message_fits(http2_frames *f, http2_stream *s)
 {
     if (s->reserved >= s->message || s->message <= (uint32_t)f->cfg->window)
@@ -331,7 +332,7 @@ static bool message_fits(http2_frames *f, http2_stream *s)
     return true;
 }
 
-/* Bytes that go to the client for it. */
+/* Handles a WINDOW_UPDATE of the core; returns the bytes to pass to the client. */
 static size_t update_pass(http2_frames *f, uint8_t *out)
 {
     http2_stream *s = stream_find(f, f->out.id);
@@ -385,7 +386,7 @@ size_t frames_server(http2_frames *f, const uint8_t *p, size_t n, uint8_t *out, 
         if (o->n == HTTP2_HEAD)
             scan_read(o);
         if (o->type == FRAME_WINDOW_UPDATE && o->id && o->length == 4) {
-            o->left = 0; /* its payload comes with the header */
+            o->left = 0; /* its payload is passed with the header */
             if (o->n < HTTP2_UPDATE)
                 continue;
             written += update_pass(f, out + written);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The guard's thread: copies bytes between clients and the gRPC core, and ends connections.
+ * http2_guard.c: the guard's thread: copies bytes between clients and the gRPC core, and ends
+ * connections.
  *
  * A connection goes through these states, in this order; it may skip any of them:
  *
  *   RELAY    bytes go both ways
- *   FLUSH    the server's end is closed; what is left goes to the client
- *   LINGER   all was sent, and our side is shut down. What the client still sends is read and
- *            dropped for a moment: to close the socket before would reset the connection, and a
- *            client that is reset may never see the GOAWAY.
+ *   FLUSH    the server's end is closed; the remaining bytes go to the client
+ *   LINGER   everything was sent, and our side is shut down. Input is read and dropped for a
+ *            moment: closing the socket earlier would reset the connection, and a client that is
+ *            reset may never see the GOAWAY.
  *   DEAD     closed; freed when no event of this round can name it any more
  *
- * Both sockets are in one epoll, level-triggered, each while something is wanted of it.
+ * Both sockets are in one level-triggered epoll set, each only while it has something to do.
  */
 #include "grpc/http2_internal.h"
 
@@ -29,28 +30,28 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define CHUNK ((size_t)64 * 1024) /* read at once */
-#define EVENTS 64                 /* taken at once */
-#define TICK_MS 500               /* between two looks at deadlines, */
+#define CHUNK ((size_t)64 * 1024) /* bytes per read */
+#define EVENTS 64                 /* events per call */
+#define TICK_MS 500               /* between two checks of deadlines */
 #define HURRY_MS 20               /* … while a connection waits for others */
 #define FLUSH_US 10000000
 #define LINGER_US 1000000
-#define STOP_US 3000000              /* for what the core has written before it stopped */
-#define LINGER_MAX ((size_t)1 << 20) /* bytes dropped at most */
-#define LOG_US 1000000               /* between two lines about cut connections */
+#define STOP_US 3000000              /* time to deliver what the core wrote before it stopped */
+#define LINGER_MAX ((size_t)1 << 20) /* most bytes dropped */
+#define LOG_US 1000000               /* between two log lines about cut connections */
 
 typedef struct http2_conn http2_conn;
 
 typedef enum { RELAY, FLUSH, LINGER, DEAD } conn_state;
 
-/* One socket, and what is to be written to it. */
+/* One socket, and the bytes to be written to it. */
 typedef struct side {
     http2_conn *conn;
     int fd;          /* -1: closed */
-    uint32_t events; /* that epoll waits for; 0: it is not in epoll */
+    uint32_t events; /* registered in epoll; 0: not in epoll */
     uint8_t *bytes;  /* NULL: nothing waits */
     size_t n, at;
-    bool ended; /* nothing more can be read */
+    bool ended; /* end of input */
 } side;
 
 struct http2_conn {
@@ -59,10 +60,10 @@ struct http2_conn {
     conn_state state;
     side client, server;
     http2_frames frames;
-    bool crowded;     /* not read until streams of others have ended */
-    bool deaf;        /* the core takes no more; what it has sent is still to be read */
-    int64_t moved_us; /* when the client took something last, or nothing waited for it */
-    int64_t until_us; /* FLUSH, LINGER: when it is closed whatever the client does */
+    bool crowded;     /* not read until streams of other connections have ended */
+    bool deaf;        /* the core accepts no more input; its output is still read */
+    int64_t moved_us; /* when the client last read something, or nothing waited for it */
+    int64_t until_us; /* FLUSH, LINGER: when to close it, whatever the client does */
     size_t dropped;
     char remote[INET6_ADDRSTRLEN];
 };
@@ -75,10 +76,10 @@ struct http2_guard {
     atomic_bool ending, stop;
     _Atomic int64_t cuts;
     pthread_mutex_t lock;
-    http2_conn *fresh; /* under the lock: taken, and not yet seen by the thread */
-    /* Of the thread alone. */
+    http2_conn *fresh; /* under the lock: accepted, and not yet seen by the thread */
+    /* For the thread only. */
     http2_conn *conns, *dead;
-    size_t n_hurry; /* connections that wait for others, at the last look */
+    size_t n_hurry; /* connections that wait for others, at the last check */
     int64_t logged_us;
     uint8_t chunk[CHUNK];
     uint8_t out[CHUNK + HTTP2_UPDATE];
@@ -124,7 +125,7 @@ static void side_close(side *s)
     s->fd = -1;
 }
 
-/* Writes, and keeps what the socket does not take. False: it is broken. */
+/* Writes, and keeps what the socket does not accept. False: it is broken. */
 static bool side_write(side *s, const uint8_t *p, size_t n)
 {
     ssize_t sent = 0;
@@ -196,7 +197,7 @@ static void conn_close(http2_conn *c)
     g->dead = c;
 }
 
-/* The server's side is over. */
+/* Called when the server's side has ended. */
 static void conn_finish(http2_conn *c)
 {
     assert(c->state == RELAY || c->state == FLUSH);
@@ -236,7 +237,7 @@ static void conn_cut(http2_conn *c, http2_verdict why)
         return;
     cut_log(c, why);
     size_t n = frames_goaway(!c->frames.greeted, c->frames.last_id, why, bytes);
-    /* A client that does not speak HTTP/2 would not understand it. */
+    /* A client that does not speak HTTP/2 would not understand a GOAWAY. */
     if (why == HTTP2_BAD_PREFACE || (frames_whole(&c->frames) && !side_write(&c->client, bytes, n)))
         conn_close(c);
     else
@@ -251,7 +252,7 @@ static void client_end(http2_conn *c)
     if (c->state == LINGER)
         conn_close(c);
     else
-        shutdown(c->server.fd, SHUT_WR); /* nothing waits for it: else we had not read */
+        shutdown(c->server.fd, SHUT_WR); /* nothing waits for it, or we would not have read */
 }
 
 static void client_drop(http2_conn *c, size_t n)
@@ -471,7 +472,7 @@ http2_guard *http2_guard_start(const http2_config *cfg)
     g->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (g->poll < 0 || g->wake < 0 || epoll_ctl(g->poll, EPOLL_CTL_ADD, g->wake, &e) != 0 ||
         pthread_create(&g->thread, NULL, guard_main, g) != 0)
-        abort(); /* a server that has just begun has neither descriptors nor threads */
+        abort(); /* a server that just started has run out of descriptors or threads */
     return g;
 }
 
@@ -491,7 +492,7 @@ static void remote_text(const struct sockaddr *sa, char text[INET6_ADDRSTRLEN])
         text[0] = 0;
 }
 
-/* From here on the thread has it. */
+/* From here on the thread owns the connection. */
 static void conn_begin(http2_conn *c)
 {
     http2_guard *g = c->guard;

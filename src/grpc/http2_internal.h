@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * http2_internal.h: what the files of the HTTP/2 guard share. No other file includes it, tests
- * excepted.
+ * http2_internal.h: shared by the files of the HTTP/2 guard. No other file includes it, except
+ * tests.
  */
 #ifndef GRPC_HTTP2_INTERNAL_H
 #define GRPC_HTTP2_INTERNAL_H
@@ -11,18 +11,18 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
-/* Why a connection ends. Each has its text and its error code of HTTP/2 in http2_verdicts[]. */
+/* Why a connection ends. http2_verdicts[] has the text and the HTTP/2 error code of each. */
 typedef enum {
     HTTP2_FINE,
-    HTTP2_BAD_PREFACE,  /* it does not begin as HTTP/2 does */
-    HTTP2_BAD_FRAME,    /* a frame that is too large, or stands where it must not */
+    HTTP2_BAD_PREFACE,  /* it does not begin like HTTP/2 */
+    HTTP2_BAD_FRAME,    /* a frame that is too large or out of place */
     HTTP2_LARGE_HEADER, /* a header block over header_max, or in too many frames */
     HTTP2_MANY_STREAMS, /* more open streams than were announced */
     HTTP2_MANY_RESETS,  /* streams opened and reset too fast */
-    HTTP2_MANY_CONTROL, /* frames that ask for nothing, too fast */
+    HTTP2_MANY_CONTROL, /* frames that request nothing, too fast */
     HTTP2_OVERRUN,      /* more bytes than the window allows */
     HTTP2_LATE,         /* no header block in time */
-    HTTP2_STALLED,      /* the client takes nothing of what it was sent */
+    HTTP2_STALLED,      /* the client reads nothing of what it was sent */
     HTTP2_OFF,
     HTTP2_STOPPING,
     HTTP2_VERDICTS
@@ -37,7 +37,7 @@ extern const http2_reason http2_verdicts[HTTP2_VERDICTS];
 
 /* ---- http2_shares.c */
 
-/* A leaky bucket: what was spent flows off at a constant rate. */
+/* A leaky bucket: what was spent drains at a constant rate. */
 typedef struct http2_budget {
     double spent;
     int64_t at_us;
@@ -45,22 +45,22 @@ typedef struct http2_budget {
 
 typedef struct http2_shares http2_shares;
 
-http2_shares *shares_new(const http2_config *cfg); /* which outlives it */
+http2_shares *shares_new(const http2_config *cfg); /* cfg must outlive it */
 void shares_free(http2_shares *sh);
 /* False: the budget of `burst` at once and `per_s` afterwards is spent. */
 bool budget_spend(http2_budget *b, int64_t now_us, double burst, double per_s);
 void budget_restore(http2_budget *b, double amount);
 http2_address *shares_address(http2_shares *sh, const struct sockaddr *from);
 void shares_release(http2_shares *sh, http2_address *a);
-/* The server's end `fd` belongs to a connection from `a` now. */
+/* Records that the server's end `fd` now belongs to a connection from `a`. */
 void shares_bind(http2_shares *sh, int fd, http2_address *a, const char *remote);
 void shares_stream_open(http2_shares *sh, http2_address *a);
 void shares_stream_close(http2_shares *sh, http2_address *a);
-/* So many streams are open that no connection of this address may open more for now. */
+/* Whether so many streams are open that no connection of this address may open more for now. */
 bool shares_crowded(http2_shares *sh, const http2_address *a);
-/* One young stream was reset. False: too many were, by this address or by all. */
+/* Counts the reset of a young stream. False: too many, by this address or by all. */
 bool shares_reset(http2_shares *sh, http2_address *a, int64_t now_us);
-/* A part of message_bytes, for one message. */
+/* Reserves a part of message_bytes for one message. */
 bool shares_reserve(http2_shares *sh, http2_address *a, int64_t bytes);
 void shares_unreserve(http2_shares *sh, http2_address *a, int64_t bytes);
 http2_shares *guard_shares(http2_guard *g); /* http2_guard.c */
@@ -69,45 +69,44 @@ http2_shares *guard_shares(http2_guard *g); /* http2_guard.c */
 
 enum { HTTP2_HEAD = 9, HTTP2_UPDATE = 13, HTTP2_GOAWAY_MAX = 256 };
 
-/* A stream that is open: its header block has begun, and neither was it reset nor has the server
- * ended it. */
+/* An open stream: its header block has begun, it was not reset, and the server has not ended it. */
 typedef struct http2_stream {
     uint32_t id;
     bool answered;     /* the server has sent something on it */
-    uint8_t prefix_n;  /* bytes of `prefix` that have come; 5: inside of a message */
-    uint8_t prefix[5]; /* of the gRPC message that is arriving */
+    uint8_t prefix_n;  /* bytes of `prefix` received; 5: inside a message */
+    uint8_t prefix[5]; /* of the gRPC message being received */
     uint32_t message;  /* its length */
-    uint32_t left;     /* bytes of it that have not come */
+    uint32_t left;     /* bytes of it still to come */
     int64_t window;    /* bytes of DATA that the client may send */
-    int64_t reserved;  /* part of message_bytes, until the stream ends or another message begins */
+    int64_t reserved;  /* part of message_bytes, until the stream ends or its next message begins */
     uint32_t parked;   /* window updates of the core that wait for a reservation */
     int64_t opened_us;
 } http2_stream;
 
-/* Where one direction of a connection is. */
+/* The position in one direction of a connection. */
 typedef struct http2_scan {
-    uint8_t head[HTTP2_UPDATE]; /* of the frame, as far as it has come */
+    uint8_t head[HTTP2_UPDATE]; /* of the frame, as far as received */
     unsigned n;                 /* bytes of it */
-    uint32_t left;              /* bytes of the frame's payload that have not come */
+    uint32_t left;              /* bytes of the frame's payload still to come */
     uint32_t length, id;
     uint8_t type, flags;
 } http2_scan;
 
-/* One connection, as its frames tell. Used by one thread. */
+/* One connection, as its frames describe it. Used by one thread. */
 typedef struct http2_frames {
     const http2_config *cfg;
     http2_shares *shares;
     http2_address *from;
-    int64_t since_us; /* accepted */
-    unsigned preface; /* bytes of it that have come */
+    int64_t since_us; /* when it was accepted */
+    unsigned preface; /* bytes of it received */
     http2_scan in, out;
     bool greeted;    /* something was written to the client */
-    bool block_open; /* a header block is arriving */
-    bool block_seen; /* one has come */
+    bool block_open; /* a header block is being received */
+    bool block_seen; /* one was received */
     size_t block_bytes;
     int block_frames;
     int64_t block_since_us;
-    bool pad_next;      /* the next byte of this DATA frame tells how much padding it has */
+    bool pad_next;      /* the next byte of this DATA frame is its padding length */
     uint32_t data_left; /* bytes of this DATA frame that are not padding */
     uint32_t last_id;
     http2_stream *streams; /* open ones, by id */
@@ -119,20 +118,20 @@ typedef struct http2_frames {
 void frames_init(http2_frames *f, const http2_config *cfg, http2_shares *shares,
                  http2_address *from, int64_t now_us);
 void frames_release(http2_frames *f); /* ends all streams */
-/* Looks at what comes from the client. Unless it is fine, none of it may be passed on. */
+/* Inspects input from the client. Unless the verdict is HTTP2_FINE, none of it may be passed on. */
 http2_verdict frames_client(http2_frames *f, const uint8_t *p, size_t n, int64_t now_us);
-/* Looks at what comes from the server; what goes to the client is written to `out`, which has room
- * for n + HTTP2_UPDATE bytes. Returns how much that is. */
+/* Inspects output of the server and writes what may go to the client to `out`, which has room for n
+ * + HTTP2_UPDATE bytes. Returns the number of bytes written. */
 size_t frames_server(http2_frames *f, const uint8_t *p, size_t n, uint8_t *out, int64_t now_us,
                      http2_verdict *verdict);
-/* What was written to the client so far ends with a whole frame: another one may follow. */
+/* Whether the output to the client so far ends with a complete frame, so another one may follow. */
 bool frames_whole(const http2_frames *f);
-/* Window updates that waited and may go now, as far as there is room. When frames_whole(). */
+/* Writes parked window updates that may go now, as far as there is room. Only if frames_whole(). */
 size_t frames_grant(http2_frames *f, uint8_t *out, size_t room);
-/* What has taken too long. */
+/* Whether something has taken too long. */
 http2_verdict frames_late(const http2_frames *f, int64_t now_us);
-/* A GOAWAY that tells the reason; at most HTTP2_GOAWAY_MAX bytes. When it is the first that the
- * client gets, settings stand before it. Streams up to last_id may have been worked on. */
+/* Writes a GOAWAY that names the reason; at most HTTP2_GOAWAY_MAX bytes. If it is the first frame
+ * the client gets, SETTINGS precede it. Streams up to last_id may have been processed. */
 size_t frames_goaway(bool first, uint32_t last_id, http2_verdict why, uint8_t *out);
 
 #endif

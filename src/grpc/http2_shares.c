@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What HTTP/2 connections share: totals, and the part of each address in them.
+ * http2_shares.c: the limits that HTTP/2 connections share: totals, and the part of each address.
  *
  *   streams    open on all connections. The server refuses calls over its limit, so streams over
- *              it end soon. At twice the limit connections are not read until they have.
- *   resets     a stream that is reset when it is young leaves a call in the core that the server
- *              has yet to see. A connection may reset `resets` of them at once, and a quarter of
- *              that each second. One address may do that four times over, all together sixteen
- *              times, so that more connections are no way around.
- *   messages   larger than the window of a stream. One address gets a quarter of the bytes. A
- *              message is let in whatever its size when there is no other.
+ *              it end soon. At twice the limit, connections are not read until they have.
+ *   resets     a stream that is reset while young leaves a call in the core that the server has not
+ *              seen yet. A connection may reset `resets` of them at once, and a quarter of that
+ *              each second. One address may do four times as much, and all together sixteen times,
+ *              so opening more connections does not help.
+ *   messages   larger than the window of a stream. One address gets a quarter of the bytes. If
+ *              there is no other message, one of any size is let in.
  *   calls      that the server has open, by kind.
  */
 #include "grpc/http2_internal.h"
@@ -25,7 +25,7 @@
 #define CROWD_FACTOR 2
 #define RESETS_ADDRESS 4
 #define RESETS_TOTAL 16
-#define RESETS_REFILL 4 /* a second, in parts of the burst */
+#define RESETS_REFILL 4 /* per second, as a fraction of the burst */
 #define MESSAGE_SHARE 4
 
 struct http2_address {
@@ -37,7 +37,7 @@ struct http2_address {
     http2_budget resets;
 };
 
-/* A server's end. What it says holds until another connection gets the same descriptor: the core
+/* A server's end. The entry is valid until another connection gets the same descriptor: the core
  * closes it after the last call of the connection. */
 typedef struct bound {
     http2_address *from;
@@ -46,7 +46,7 @@ typedef struct bound {
 
 struct http2_shares {
     const http2_config *cfg;
-    pthread_mutex_t lock; /* of all that follows, addresses included */
+    pthread_mutex_t lock; /* guards everything below, addresses included */
     http2_address *addresses[BUCKETS];
     bound *by_fd;
     size_t n_by_fd;
@@ -117,7 +117,7 @@ http2_address *shares_address(http2_shares *sh, const struct sockaddr *from)
     return a;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void address_leave(http2_shares *sh, http2_address *a)
 {
     if (--a->refs)
@@ -223,7 +223,8 @@ bool shares_reset(http2_shares *sh, http2_address *a, int64_t now_us)
     double total = (double)sh->cfg->resets * RESETS_TOTAL;
     pthread_mutex_lock(&sh->lock);
     bool fine = budget_spend(&a->resets, now_us, own, own / RESETS_REFILL);
-    /* While others spend the total, an address that resets a stream now and then may do so. */
+    /* While other addresses use up the total, an address that rarely resets a stream may still do
+     * so. */
     if (fine && !budget_spend(&sh->resets, now_us, total, total / RESETS_REFILL))
         fine = a->resets.spent <= sh->cfg->resets / (double)RESETS_REFILL;
     pthread_mutex_unlock(&sh->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * reflection.c: the answers of reflection, from the descriptors of proto/, which the build puts
- * into the binary as a FileDescriptorSet. The messages of v1 and v1alpha are the same bytes.
+ * reflection.c: answers reflection requests from the descriptors of proto/, which the build embeds
+ * in the binary as a FileDescriptorSet. The messages of v1 and v1alpha have the same encoding.
  */
 #include "grpc/grpc_internal.h"
 
@@ -23,13 +23,13 @@ static const uint8_t descriptors[] = {
 #include <descriptors.inc>
 };
 
-/* Made once, from bytes that the build generates. */
+/* Built once, from bytes that the build generates. */
 static struct {
     Google__Protobuf__FileDescriptorSet *all;
-    ProtobufCBinaryData bytes[FILES_MOST]; /* each file as it stands there */
+    ProtobufCBinaryData bytes[FILES_MOST]; /* the encoded files */
 } set;
 
-/* A set is a sequence of files: a tag, a length, the file. */
+/* A set is a sequence of files: tag, length, file. */
 static void set_make(void)
 {
     const uint8_t *p = descriptors, *end = p + sizeof descriptors;
@@ -49,7 +49,7 @@ static void set_make(void)
 
 /* ---------------------------------------------------------------------------- finding */
 
-/* The rest of a name behind its first part, if that is `part`; "" at the end. NULL: it is another.
+/* The rest of a name after its first part, if that is `part`; "" at the end. NULL: another name.
  */
 static const char *behind(const char *name, const char *part)
 {
@@ -130,7 +130,7 @@ static void answer_error(arena *a, reflect_response *out, int code, const char *
     out->error_response = e;
 }
 
-/* A file and all that it imports. */
+/* Adds a file and all its imports. */
 static void files_add(Grpc__Reflection__V1__FileDescriptorResponse *to, bool *seen, int i)
 {
     if (i < 0 || seen[i])

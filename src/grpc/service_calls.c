@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * service_calls.c: calls of registered services: one message for one, files in pieces both ways,
- * and events for as long as the client listens. What a message means is the service's (service.h).
+ * service_calls.c: calls of registered services: unary calls, files in pieces both ways, and events
+ * for as long as the client listens. The service defines what a message means (service.h).
  */
 #include "grpc/grpc_internal.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE (32 * 1024) /* bytes of a file in one message */
+#define PIECE (32 * 1024) /* file bytes per message */
 
 /* -------------------------------------------------------------------------- finding */
 
@@ -66,7 +66,7 @@ static void answer(rpc *r)
     }
 }
 
-/* Ends the call if its client has gone or has cancelled it. False: it is finished. */
+/* Ends the call if its client has disconnected or cancelled it. False: the call is finished. */
 static bool client_waits(rpc *r)
 {
     if (!atomic_load(&r->cancelled))
@@ -183,7 +183,7 @@ typedef struct rpc_stream {
 
 static void step_events(rpc *r);
 
-/* With the lock of the stream. The call sleeps, so no other thread uses it. */
+/* Caller holds the stream's lock. The call sleeps, so no other thread uses it. */
 static void events_wake(body_stream *s)
 {
     call_pool(((rpc_stream *)s)->call, step_events);
@@ -215,7 +215,7 @@ static body_stream *events_new(request *q, size_t most)
     return s;
 }
 
-/* Packs the next event that is not left out. False: none is complete. */
+/* Packs the next event that is not skipped. False: none is complete. */
 static bool event_next(rpc *r)
 {
     buf_clear(&r->packed);
@@ -227,8 +227,8 @@ static bool event_next(rpc *r)
     return r->packed.n > 0;
 }
 
-/* Takes the next piece of the stream; the rest stays in it, where its memory is counted and shared.
- * False: it was empty; *over: and will stay so. */
+/* Takes the next piece of the stream; the rest stays there, where its memory is counted and shared.
+ * False: the stream was empty; *over: for good. */
 static bool events_take(rpc *r, bool *over)
 {
     body_stream *s = atomic_load(&r->stream);
@@ -334,8 +334,8 @@ void service_call_closed(rpc *r)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* Some clients end a stream before they cancel it, so that half a file looks like a whole one; and
- * a client that did not get the answer does not know that its file is there. */
+/* Some clients end a stream before they cancel it, so half a file looks like a whole one; and a
+ * client that did not get the answer does not know that its file was stored. */
 bool service_call_late(const rpc *r)
 {
     return r->method->kind == RPC_UPLOAD && r->handler->undo && r->was_cancelled &&

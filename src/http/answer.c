@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The answer of a request: conditions, compression, headers.
+ * answer.c: the response to a request: conditions, compression, headers.
  *
- * The body is sent from where it was written (q->out, or what it was packed into), which stays with
- * the exchange until the answer is sent: nothing is copied. The thread that ran the request writes
- * the header and packs the body; the worker only sends.
+ * The body is sent from where it was written (q->out, or its compressed copy), which stays with the
+ * exchange until the response is sent: nothing is copied. The thread that ran the request writes
+ * the header and compresses the body; the worker only sends.
  */
 #include "http/http_internal.h"
 
@@ -22,9 +22,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define GZIP_MIN 4096                  /* smaller bodies are sent as they are */
-#define FILE_STEP ((size_t)256 * 1024) /* of a file, sent at once */
-#define STREAM_KEEP 1024               /* memory that a quiet stream keeps here */
+#define GZIP_MIN 4096                  /* smaller bodies are not compressed */
+#define FILE_STEP ((size_t)256 * 1024) /* bytes of a file per call */
+#define STREAM_KEEP 1024               /* capacity that an idle stream keeps here */
 
 #define HTML_POLICY                                                                                \
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "     \
@@ -102,7 +102,7 @@ static bool body_pack(exchange *x)
         return false;
     buf_clear(&x->packed);
     buf_reserve(&x->packed, q->out.n);
-    if (x->packed.over) { /* no memory is left for both */
+    if (x->packed.over) { /* no memory left to hold both */
         deflateEnd(&z);
         return false;
     }
@@ -119,7 +119,7 @@ static bool body_pack(exchange *x)
 
 /* --------------------------------------------------------------------- headers */
 
-/* A value that would end its line is left out: it could pass for another header. */
+/* Skip a value with a line break: it could inject another header. */
 static void add(exchange *x, const char *name, const char *value)
 {
     if (strpbrk(name, "\r\n:") || strpbrk(value, "\r\n"))
@@ -155,7 +155,7 @@ static void add_common(exchange *x, bool body)
         add(x, "Connection", x->connection);
 }
 
-/* Vary is one header: for compression, and what the request's runner added. */
+/* There is one Vary header: for compression, plus what the handler added. */
 static void add_own(exchange *x, bool packed)
 {
     request *q = &x->q;
@@ -226,7 +226,7 @@ static const char *reason(int status)
     return "Other";
 }
 
-/* "Sun, 06 Nov 1994 08:49:37 GMT"; made once a second. */
+/* "Sun, 06 Nov 1994 08:49:37 GMT", formatted once a second. */
 static const char *date_text(void)
 {
     static _Thread_local char text[32];
@@ -261,7 +261,8 @@ static void close_decide(exchange *x)
         x->close = true;
 }
 
-/* The first piece is sent with the header, the end of a chunk with the beginning of the next. */
+/* The first piece is sent with the header, and the end of a chunk with the beginning of the
+ * next. */
 static void pieces_choose(exchange *x)
 {
     request *q = &x->q;
@@ -303,8 +304,8 @@ static void pieces_end(exchange *x)
     x->q.more = NULL;
 }
 
-/* Frees what the answer was made from, since a slow client may take long to read it. A call that a
- * route's own state or a later piece uses is kept. */
+/* Frees what the response was built from, since a slow client may take long to read it. A call that
+ * the route's own state or a later piece still uses is kept. */
 static void answer_forget(exchange *x, bool packed)
 {
     request *q = &x->q;
@@ -318,7 +319,7 @@ static void answer_forget(exchange *x, bool packed)
         buf_release(&q->out);
 }
 
-/* Chooses what is sent after the header, and how its length is given. */
+/* Chooses what to send after the header, and how to announce its length. */
 static void body_choose(exchange *x, bool packed)
 {
     request *q = &x->q;
@@ -338,7 +339,7 @@ static void body_choose(exchange *x, bool packed)
     }
 }
 
-/* HTTP/1.0 has no chunks: there the end of the connection is the end of the body. */
+/* HTTP/1.0 has no chunks: closing the connection ends the body. */
 static void stream_choose(exchange *x)
 {
     bool chunks = x->head.minor > 0;
@@ -422,10 +423,10 @@ static send_result file_send(exchange *x)
     if (n < 0)
         return sent_error(x->p);
     x->file_left -= n;
-    return n ? SEND_SOME : SEND_BROKEN; /* the file became shorter than the header says */
+    return n ? SEND_SOME : SEND_BROKEN; /* the file is now shorter than the header announced */
 }
 
-/* The next piece; false: there is none now. */
+/* Fetches the next piece; false if there is none now. */
 static bool stream_fetch(exchange *x)
 {
     buf *b = &x->piece;

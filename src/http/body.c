@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How many bytes of request bodies are held at once: by all, and by each user.
+ * body.c: limits the bytes of request bodies held at once, in total and per user.
  *
- * A body is counted from before its first byte is read until the request has run. Until the caller
+ * A body is counted from before its first byte is read until the request has run. Until the client
  * is identified, it is charged to the client's address. All such bodies together may use a quarter
  * of the total, and one address a quarter of that, so unidentified clients cannot starve users.
  *
- * A body that arrived together with its header is in the connection's buffer anyway, which is
+ * A body that arrived together with its header is already in the connection's buffer, which is
  * small. It is not counted, so a small request takes no lock here.
  */
 #include "http/http_internal.h"
@@ -28,8 +28,8 @@ typedef struct holder {
 
 typedef struct bodies {
     pthread_mutex_t lock;
-    size_t most, most_each;                 /* `most`: all callers, identified or not */
-    size_t most_unknown, most_each_unknown; /* of unidentified callers */
+    size_t most, most_each;                 /* `most`: all clients, identified or not */
+    size_t most_unknown, most_each_unknown; /* for unidentified clients */
     size_t bytes, bytes_unknown;
     holder *holders[BUCKETS];
 } bodies;
@@ -61,7 +61,7 @@ void bodies_free(bodies *b)
     free(b);
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static holder *holder_of(bodies *b, const char *name, bool known)
 {
     uint32_t hash = hash_bytes(name, strlen(name), known);
@@ -81,7 +81,7 @@ static holder *holder_of(bodies *b, const char *name, bool known)
     return o;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void holder_give(bodies *b, holder *o)
 {
     if (o->bytes)
@@ -93,7 +93,7 @@ static void holder_give(bodies *b, holder *o)
     free(o);
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static bool fits(const bodies *b, const holder *o, size_t more, int *status)
 {
     size_t each = o->known ? b->most_each : b->most_each_unknown;

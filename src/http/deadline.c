@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * deadline.c: notices that a client has left while its request waits for a thread or runs on one.
+ * deadline.c: detects clients that disconnect while their request waits for a thread or runs on
+ * one.
  *
- * Its worker does not touch it then; the watcher looks at it. A FIN alone tells nothing: a client
- * that has closed its socket sends the same FIN as one that has only ended its side and waits for
- * the answer. So after a FIN, and when the answer takes longer than PROBE_US, the watcher sends an
- * interim response (102, which HTTP/1.1 clients must skip): a client that still listens reads it,
- * and the kernel of one that is gone answers with a reset.
+ * During that time the worker does not touch the connection; the watcher checks it. A FIN alone
+ * proves nothing: a client that has closed its socket sends the same FIN as one that has only shut
+ * down its side and waits for the answer. So after a FIN, and when the answer takes longer than
+ * PROBE_US, the watcher sends an interim response (102, which HTTP/1.1 clients must skip). A client
+ * that still listens reads it; the kernel of one that is gone answers with a reset.
  *
- * The states of peer.wait, and who moves it:
+ * The states of peer.wait, and the thread that makes each transition:
  *
  *   WAIT_NONE   -> WAIT_POOL    the worker, when it hands the request to the pool
- *   WAIT_POOL   -> WAIT_PROBED  the watcher, while it looks at the socket
+ *   WAIT_POOL   -> WAIT_PROBED  the watcher, while it checks the socket
  *   WAIT_PROBED -> WAIT_POOL    the watcher
- *   WAIT_POOL   -> WAIT_NONE    the thread of the pool, before it is handed back
+ *   WAIT_POOL   -> WAIT_NONE    the pool thread, before it hands the request back
  *
- * So nothing is sent by the watcher once the answer may be on its way.
+ * So the watcher never sends anything once the answer may be on its way.
  */
 #include "http/http_internal.h"
 

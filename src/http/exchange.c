@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The way of a request from its first byte to the last one of its answer: see the diagram in
- * http/http_internal.h.
+ * exchange.c: takes a request from its first byte to the last byte of its answer; see the state
+ * diagram in http/http_internal.h.
  *
- * 1. Before it is known who asks, at most UNKNOWN_BODY_MAX bytes of a body are read, and they are
- *    counted for the address. A request with a longer body, one in chunks, and one whose client
- *    waits for 100 Continue is identified by its header first, by a thread of the pool, since that
- *    may ask the store; so is a small one when strangers hold too much already.
- * 2. A request that is refused before its body was read is answered at once. The rest of the body
- *    is dropped when it is short and its length is known, and the connection goes on; else the
- *    connection is closed, after a while in which the client can read the answer.
- * 3. A client may end its side behind its last request: all requests before that are answered.
- * 4. A body has request_s to arrive. That of a user has more while it keeps coming at the least
- *    rate, but may never stand still for request_s.
+ * Invariants
+ *   E1  Before the client is identified, at most UNKNOWN_BODY_MAX bytes of a body are read, and
+ *       they are charged to its address. A request is identified by its header first if its body is
+ *       longer or chunked, if its client waits for 100 Continue, or if unidentified clients already
+ *       hold too much. That happens on a pool thread, since it may read the store.
+ *   E2  A request refused before its body was read is answered at once. If the rest of the body is
+ *       short and its length known, it is dropped and the connection stays open; otherwise the
+ *       connection is closed, after a delay in which the client can read the answer.
+ *   E3  A client may shut down its side after its last request: all requests before that point are
+ *       answered.
+ *   E4  A body has request_s to arrive. A user's body has longer while it keeps arriving at the
+ *       minimum rate, but may never pause for request_s.
  */
 #include "http/http_internal.h"
 
@@ -25,7 +27,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BODY_FIRST (1 << 18) /* allocated by a Content-Length before the bytes are there */
+#define BODY_FIRST (1 << 18) /* allocated for a Content-Length before the bytes arrive */
 
 static int64_t request_us(const http *h)
 {
@@ -34,8 +36,8 @@ static int64_t request_us(const http *h)
 
 /* -------------------------------------------------------------------- exchanges */
 
-/* Of the user all values count, a line each: no id has two lines, so that one who is named twice is
- * refused. */
+/* All values of a repeated user header count, joined by newlines: no id contains a newline, so a
+ * request that names two users is refused. */
 static const char *exchange_header(request *q, const char *name)
 {
     static const char user[] = "X-User-Id";
@@ -62,7 +64,7 @@ static void buf_again(buf *b, size_t max)
 
 static void exchange_job(pool_job *job);
 
-/* The memory of the last request of this connection is used again. */
+/* Reuses the memory of the connection's previous request. */
 static exchange *exchange_begin(peer *p)
 {
     exchange *x = p->x;
@@ -123,7 +125,7 @@ void exchange_end(exchange *x)
     if (q->stream && !x->stream_given)
         stream_abandon(q->stream);
     x->stream_given = true;
-    /* What it has of its own may use the call, which goes with `done`. */
+    /* The route's state may use the call, which `done` frees. */
     if (q->user && q->user_free)
         q->user_free(q->user);
     q->user = NULL;
@@ -133,7 +135,7 @@ void exchange_end(exchange *x)
     q->file = -1;
     body_release(x);
     q->method = NULL;
-    /* An answer that is gone gives its memory back, also when the connection stays. */
+    /* Give back the memory of a large answer even if the connection stays. */
     if (q->out.cap > KEEP_MAX)
         buf_release(&q->out);
     if (x->packed.cap > KEEP_MAX)
@@ -159,7 +161,7 @@ static bool answer_begin(peer *p)
     return open;
 }
 
-/* The answer is filled, by the worker. */
+/* Sends an answer that the worker itself has filled in. */
 static bool answer_now(peer *p)
 {
     answer_prepare(p->x);
@@ -182,7 +184,7 @@ static bool next_begin(peer *p)
     return false;
 }
 
-/* The answer was sent. */
+/* Called when the answer was sent. */
 static bool answer_over(peer *p)
 {
     exchange *x = p->x;
@@ -224,7 +226,7 @@ static bool answer_step(peer *p)
     return false;
 }
 
-/* What a refused body still has, or what comes behind the last answer. */
+/* Discards the rest of a refused body, or what arrives after the last answer. */
 static bool drop_step(peer *p)
 {
     size_t n = p->in.n - p->used;
@@ -251,7 +253,7 @@ static bool to_pool(peer *p, peer_at at)
     }
     x->handed_us = time_mono_us();
     p->at = at;
-    /* In the middle of an answer there is no place for an interim response. */
+    /* No interim response may be sent in the middle of an answer. */
     peer_wait_begin(p, x->head.minor > 0 && at != AT_PIECE);
     pool_put(x->h->cfg.pool, &x->job, work_of(&x->q, x->known || !x->to.admit), work_client(&x->q));
     return false;
@@ -260,12 +262,12 @@ static bool to_pool(peer *p, peer_at at)
 static void run_now(exchange *x)
 {
     x->to.run(&x->q, x->to.arg);
-    /* Neither the answer nor a stream uses it: what is answered was written or copied. */
+    /* Neither the answer nor a stream uses the body: both hold copies. */
     buf_again(&x->q.body, x->q.body.max);
     body_release(x);
 }
 
-/* The rest of an upload, then the request itself. */
+/* Stores the rest of an upload, then runs the request. */
 static void exchange_run(exchange *x)
 {
     request *q = &x->q;
@@ -281,8 +283,8 @@ static void exchange_run(exchange *x)
     answer_prepare(x);
 }
 
-/* Who asks, once. False: it is answered, or *queued: it waits for its turn among the requests of
- * that user, and another thread may have it already. */
+/* Identifies the client, once. False: the answer is filled in or, with *queued, the request waits
+ * for its turn among the requests of that user, and another thread may have it already. */
 static bool exchange_admit(exchange *x, bool *queued)
 {
     request *q = &x->q;
@@ -331,7 +333,7 @@ static void exchange_job(pool_job *job)
 
 /* --------------------------------------------------------------------- the body */
 
-/* True: the request goes on; false: it is closed. */
+/* True: the request goes on. False: it is closed. */
 static bool body_goes_on(exchange *x)
 {
     int64_t whole = request_us(x->h), left = whole;
@@ -371,7 +373,7 @@ static bool body_crowded(peer *p, int status)
     return answer_now(p);
 }
 
-/* The body is read from now on. False: it is not, and the request is refused or closed. */
+/* Starts reading the body. False: the request is refused or closed instead. */
 static bool body_read_on(peer *p)
 {
     static const char go[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -429,7 +431,7 @@ static bool body_whole(peer *p)
     return answer_now(p);
 }
 
-/* A body whose length was not told has room for what came, and then some. */
+/* Reserves room for a body of unknown length: what has arrived, and some more. */
 static bool body_room(exchange *x, size_t more, int *status)
 {
     size_t need = x->q.body.n + more, most = x->to.body_max;
@@ -439,7 +441,7 @@ static bool body_room(exchange *x, size_t more, int *status)
            body_reserve(x, need, status);
 }
 
-/* Bytes of the body itself. False: the request is refused, or the pool has it. */
+/* Consumes bytes of the body. False: the request is refused, or the pool has it. */
 static bool body_take(peer *p, const char *data, size_t n)
 {
     exchange *x = p->x;
@@ -453,7 +455,7 @@ static bool body_take(peer *p, const char *data, size_t n)
     return true;
 }
 
-/* Of `n` bytes that came. */
+/* Consumes up to `n` bytes of a chunked body. */
 static bool body_chunks(peer *p, size_t n)
 {
     exchange *x = p->x;
@@ -504,7 +506,7 @@ static bool body_step(peer *p)
 
 /* ------------------------------------------------------------------- the header */
 
-/* The connection cannot go on behind it. */
+/* Refuses a malformed header. The connection cannot be used after it. */
 static bool header_bad(peer *p, int status, const char *code, const char *wrong)
 {
     exchange *x = p->x;
@@ -529,7 +531,7 @@ static bool header_long(peer *p)
                 : header_bad(p, 431, "header_too_large", text);
 }
 
-/* False: the answer is filled. */
+/* False: the answer is filled in. */
 static bool header_route(exchange *x)
 {
     request *q = &x->q;

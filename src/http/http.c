@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * HTTP/1.1: start and stop.
+ * http.c: starts and stops the HTTP/1.1 server.
  */
 #include "http/http_internal.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OVER_CONNECTIONS 64 /* let in past the limit, to be told so */
+#define OVER_CONNECTIONS 64 /* accepted beyond the limit, to be refused with an error */
 
 static void http_free(http *h)
 {
@@ -54,7 +54,7 @@ int http_h2_port(const http *h)
     return h->doors[1].port;
 }
 
-/* Waits until nothing is arriving, running or being answered; false when time is over. */
+/* Waits until nothing is arriving, running or being answered; false if the time runs out. */
 static bool drain(http *h, int64_t until, bool all)
 {
     for (;;) {

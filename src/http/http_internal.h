@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * http_internal.h: what the files of http share. Nothing else includes it.
+ * http_internal.h: shared by the files of src/http, and included by nothing else.
  *
  *   http.c         start and stop
- *   http/listen.c  the socket that listens
- *   http/peer.c    connections: how many, from where, and for how long
- *   http/worker.c  the threads that read and write connections
- *   http/parse.c   the grammar: header and chunks
- *   http/target.c  the request target and the header: checked
- *   http/exchange.c     a request from its header to its answer: the states below
- *   http/body.c    limits on the bytes of bodies, in total and per user
- *   http/answer.c  the answer: headers, compression, conditions
- *   http/deadline.c    clients that disconnect before their answer
- *   http/stall.c   clients that do not read it
- *   http/stream_send.c  streamed bodies
+ *   listen.c       the listening sockets
+ *   peer.c         connections: how many, from where, and for how long
+ *   worker.c       the threads that read and write connections
+ *   parse.c        the grammar: header and chunks
+ *   target.c       checks the request target and the header
+ *   exchange.c     a request from its header to its answer: the states below
+ *   body.c         limits on the bytes of bodies, in total and per user
+ *   answer.c       the answer: headers, compression, conditions
+ *   deadline.c     clients that disconnect before they are answered
+ *   stall.c        clients that do not read their answer
+ *   stream_send.c  streamed bodies
  *
- * A connection (peer) belongs to its worker; an exchange to that worker too, or, while peer.at is
- * AT_ADMIT, AT_POOL or AT_PIECE, to a thread of the pool, which hands it back by
+ * A connection (peer) belongs to its worker. So does its exchange, except while peer.at is
+ * AT_ADMIT, AT_POOL or AT_PIECE: then it belongs to a thread of the pool, which returns it with
  * worker_hand_back().
  *
  *             ┌────────────── next request ───────────────┐
@@ -40,19 +40,19 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define PIECE_MAX ((size_t)64 * 1024)       /* of an upload, passed to its sink in one call */
-#define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read before the caller is identified */
+#define PIECE_MAX ((size_t)64 * 1024)       /* bytes of an upload passed to its sink per call */
+#define UNKNOWN_BODY_MAX ((size_t)64 << 10) /* read before the client is identified */
 #define DROP_MAX ((int64_t)256 * 1024)      /* a longer rest of a refused body is not read */
-#define LINGER_MAX ((int64_t)8 << 20)       /* read at most, after the last answer */
+#define LINGER_MAX ((int64_t)8 << 20)       /* most bytes read after the last answer */
 #define LINGER_US 2000000
 #define KEEP_MAX ((size_t)16 * 1024) /* capacity of a buffer that an idle connection keeps */
-/* Of an answer that is in memory at once, or of one piece. An entry of 16 MiB with every byte
- * escaped fits; so do ANSWER_BODIES times body-max, since writes echo what was sent. */
+/* The limit of an answer in memory, or of one piece. An entry of 16 MiB with every byte escaped
+ * fits; so do ANSWER_BODIES times body-max, since writes echo what was sent. */
 #define ANSWER_MAX ((size_t)128 << 20)
 #define ANSWER_BODIES 4
-#define READ_BYTES ((size_t)16 * 1024) /* read by one call */
-#define SEND_RATE_SHIFT 14             /* a client must take 16 KiB a second of an answer, */
-#define BODY_RATE_SHIFT 16             /* and give 64 KiB a second of a body, after request_s */
+#define READ_BYTES ((size_t)16 * 1024) /* per call */
+#define SEND_RATE_SHIFT 14             /* a client must read 16 KiB a second of an answer */
+#define BODY_RATE_SHIFT 16             /* and send 64 KiB a second of a body, after request_s */
 
 typedef struct exchange exchange;
 typedef struct http_stream http_stream;
@@ -60,61 +60,61 @@ typedef struct worker worker;
 
 typedef enum {
     AT_HEADER, /* idle, or the header is arriving */
-    AT_ADMIT,  /* a thread of the pool identifies the caller */
+    AT_ADMIT,  /* a pool thread identifies the client */
     AT_BODY,   /* the body is arriving */
-    AT_POOL,   /* a thread of the pool runs the request, or stores a piece of an upload */
+    AT_POOL,   /* a pool thread runs the request, or stores a piece of an upload */
     AT_ANSWER, /* the answer is being sent */
-    AT_PIECE,  /* a thread of the pool makes the next piece of it (face_req.more) */
-    AT_DROP,   /* it was sent; the rest of the body is discarded before the next request */
-    AT_LINGER  /* it was sent and was the last one: further input is discarded */
+    AT_PIECE,  /* a pool thread makes the next piece of it (request.more) */
+    AT_DROP,   /* answer sent; the rest of the body is discarded before the next request */
+    AT_LINGER  /* last answer sent; further input is discarded */
 } peer_at;
 
-/* One connection. `until`, `busy` and `arriving` are read by the watcher at any time. */
+/* One connection. The watcher may read `until`, `busy` and `arriving` at any time. */
 typedef struct peer peer;
 struct peer {
     peer *prev, *next;
     int fd;
-    bool over;             /* past the limit of connections: its request is refused */
+    bool over;             /* over the connection limit: its request is refused */
     atomic_bool busy;      /* a request has arrived and is not answered yet */
     atomic_bool arriving;  /* a part of the first request has arrived */
-    _Atomic int64_t until; /* when it is closed, by time_mono_us(); 0 = never */
+    _Atomic int64_t until; /* when to close it, by time_mono_us(); 0: never */
     struct address *from;
     char remote[INET6_ADDRSTRLEN];
-    bool mine;           /* owned by the acceptor: it has no worker, or not yet */
+    bool mine;           /* owned by the acceptor: it has no worker (yet) */
     bool h2;             /* passed to gRPC; `fd` is a second descriptor of the socket */
     bool door;           /* accepted on the second address */
-    atomic_bool sending; /* an answer is not completely acknowledged by the client */
+    atomic_bool sending; /* the client has not acknowledged all of an answer */
     atomic_bool gone;    /* the client disconnected while its request was in the pool */
     _Atomic int wait;    /* WAIT_*: see http/deadline.c */
 
-    /* the watcher's */
-    int64_t acked;    /* bytes that the client had acknowledged, */
-    int64_t acked_at; /* and since when; 0: not checked yet */
+    /* of the watcher */
+    int64_t acked;    /* bytes the client had acknowledged */
+    int64_t acked_at; /* since when; 0: not checked yet */
 
     /* of http/deadline.c */
     bool interim;        /* an interim response may be sent to it */
     bool probed;         /* … and was */
-    int64_t waits_since; /* when its request was passed to the pool */
+    int64_t waits_since; /* when its request went to the pool */
 
-    /* the worker's */
+    /* of the worker */
     http *h;
     worker *w;
     peer_at at;
-    exchange *x; /* reused by the next request, for its memory */
-    buf in;      /* bytes received and not consumed yet, */
-    size_t used; /* from here on */
+    exchange *x; /* kept for its memory, for the next request */
+    buf in;      /* bytes received */
+    size_t used; /* of them, bytes consumed */
     head_scan scan;
-    bool can_read, can_write; /* since the last event, until the socket would block */
+    bool can_read, can_write; /* since the last event; cleared when the socket would block */
     bool ended;               /* the client's last byte was read */
     bool half;                /* the client has sent its last byte */
     bool broken;              /* nothing can be sent to the client */
     bool closed;              /* to be freed at the end of the round */
     int64_t to_drop;          /* AT_DROP, AT_LINGER: bytes left to discard */
     bool parked;              /* closed, but still in worker.resumed */
-    peer *round;              /* the next one in worker.closed */
+    peer *round;              /* next in worker.closed */
     atomic_bool queued;       /* in worker.resumed */
-    peer *queue;              /* the next one there, */
-    peer *back;               /* and the next one in worker.back */
+    peer *queue;              /* next in worker.resumed */
+    peer *back;               /* next in worker.back */
 };
 
 /* Whether the request of a connection is in the pool. */
@@ -129,31 +129,31 @@ struct exchange {
     int64_t length;        /* Content-Length; -1 = none */
     int64_t received;      /* bytes of the body so far */
     int64_t sent;          /* bytes of the body of the answer */
-    int64_t handed_us;     /* when it was passed to the pool */
+    int64_t handed_us;     /* when it went to the pool */
     int64_t paused_us;     /* time in the pool, not charged to the client */
-    size_t reserved;       /* bytes of http.bodies, */
+    size_t reserved;       /* bytes reserved in http.bodies */
     struct holder *holder; /* charged to this user or address */
     chunk_reader chunks;
     bool ended;    /* the body is complete */
-    bool chunked;  /* it comes in chunks */
+    bool chunked;  /* the body is chunked */
     bool expects;  /* the client waits for 100 Continue */
-    bool known;    /* the caller is identified, as far as the route needs it */
+    bool known;    /* the client is identified, as far as the route needs it */
     bool gzip_ok;  /* Accept-Encoding */
     bool answered; /* the answer is ready */
     bool close;    /* no further request on this connection */
-    bool in_doubt; /* the end of the request is unknown, or was not read */
+    bool in_doubt; /* the end of the request is unknown or was not read */
     const char *if_none_match;
     const char *connection; /* of the answer: Connection; NULL: none */
     buf start;              /* of the answer: status line and header */
     buf packed;             /* its body, compressed */
-    buf piece;              /* of a stream, which accounts for its bytes */
+    buf piece;              /* bytes of a stream, which accounts for them */
     const char *bytes;      /* its body: these bytes, a file (q.file), or a stream (q.stream) */
     size_t n_bytes;
     size_t start_at, bytes_at; /* sent so far */
     int64_t file_left;
-    request_piece then; /* what follows the present piece, if q.more is set */
+    request_piece then; /* what follows the current piece, if q.more is set */
     bool stream_given;  /* q.stream was abandoned */
-    bool stream_over;   /* its end was taken */
+    bool stream_over;   /* its end was reached */
     pool_job job;
 };
 
@@ -163,20 +163,20 @@ struct http {
     http_config cfg;
     worker *workers;
     size_t n_workers, next_worker;
-    size_t most; /* connections, including those that are only refused */
+    size_t most; /* connections, including those accepted only to be refused */
     struct door {
         int fd, port;
-    } doors[2];      /* what it listens on; the second one for HTTP/2 alone, fd -1: not there */
+    } doors[2];      /* listening sockets; the second one is for HTTP/2 only, fd -1: none */
     int listen_wake; /* readable: the acceptor ends */
     int listen_poll; /* epoll of the acceptor */
     pthread_t listener;
-    bool shut;            /* it does not listen any more; of the thread that stops it */
+    bool shut;            /* no longer listening; used by the stopping thread only */
     atomic_bool stopping; /* new requests are refused */
     uint64_t id_salt;
     _Atomic uint64_t id_next;
     struct bodies *bodies;
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* guards what follows */
     peer *peers;
     size_t n_peers;
     struct address *addresses[ADDRESS_BUCKETS];
@@ -196,79 +196,80 @@ void listen_close(http *h);
 /* http/worker.c */
 bool workers_start(http *h);
 void workers_stop(http *h); /* closes their connections */
-/* Hands a connection over. False: it cannot be watched. On the acceptor's thread. */
+/* Hands a connection to a worker. False: it cannot be watched. On the acceptor's thread. */
 bool worker_take(http *h, peer *p);
-/* Its stream has something to send; any thread. */
+/* Called when a connection's stream has something to send; from any thread. */
 void worker_resume(peer *p);
-/* The thread of the pool that has its exchange is done with it. */
+/* Returns the exchange to its worker; called by the pool thread that has it. */
 void worker_hand_back(peer *p);
-/* Closes it, on its worker. */
+/* Closes a connection, on its worker. */
 void peer_close(peer *p);
-/* More bytes into peer.in. */
+/* Reads more bytes into peer.in. */
 typedef enum { FILL_SOME, FILL_LATER, FILL_END } fill_result;
 fill_result peer_fill(peer *p);
 
 /* http/exchange.c */
-/* One step of the connection's work; false: it has to wait, or is closed. */
+/* Does one step of the connection's work; false: it must wait, or is closed. */
 bool way_step(peer *p);
-/* The pool has handed the exchange back. */
+/* Called when the pool has handed the exchange back. */
 void way_back(peer *p);
-/* Ends the exchange, answered or not; NULL, or one that is over: nothing. */
+/* Ends the exchange, answered or not. NULL, or one that has ended: does nothing. */
 void exchange_end(exchange *x);
 
 /* http/target.c */
-/* Takes method, target and header. False: the answer is filled. */
+/* Reads method, target and header. False: the answer is filled in. */
 bool target_read(exchange *x);
 void request_id(exchange *x, const char *given);
 
 /* http/body.c */
 struct bodies *bodies_new(const http_config *cfg);
 void bodies_free(struct bodies *b);
-/* Reserves `n` bytes in all for a body, charged to the user, or to the address until the caller is
- * identified. False: no room; *status tells whether the total (503) or its own limit (429) is used
- * up. */
+/* Raises the reservation of a body to `n` bytes, charged to the user, or to the address until the
+ * client is identified. False: no room; *status is 503 if the total is used up, 429 if its own
+ * limit is. */
 bool body_reserve(exchange *x, size_t n, int *status);
 void body_release(exchange *x);
 
 /* http/answer.c */
-/* Makes the answer ready to be sent from what the request's runner filled, on its thread. */
+/* Prepares the answer that the handler has filled in for sending, on the handler's thread. */
 void answer_prepare(exchange *x);
-/* The next piece is in q.out: makes it ready to be sent. */
+/* Prepares the next piece, in q.out, for sending. */
 void answer_piece(exchange *x);
-/* Sends some of it. SEND_PIECE: another piece has to be made first. */
+/* Sends some of the answer. SEND_PIECE: the next piece has to be made first. */
 typedef enum { SEND_SOME, SEND_LATER, SEND_PIECE, SEND_DONE, SEND_BROKEN } send_result;
 send_result answer_send(exchange *x);
-/* A whole answer without a request; returns its length. */
+/* Formats a complete answer without a request; returns its length. */
 size_t answer_plain(char *out, size_t size, const char *status, const char *code, const char *text);
 
 /* http/peer.c */
 peer *peer_add(http *h, int fd, const struct sockaddr *from);
 void peer_free(http *h, peer *p); /* the socket stays open */
-/* Closes it in `us` microseconds. False: it is closed already, and nothing may be sent. */
+/* Sets the connection to close in `us` microseconds. False: it is closed already, and nothing may
+ * be sent. */
 bool peer_limit(peer *p, int64_t us);
 bool peer_unlimit(peer *p);
 void watch_start(http *h);
 void watch_stop(http *h);
-/* Ends idle connections, or all; returns how many are busy. */
+/* Closes idle connections, or all; returns how many are busy. */
 size_t peers_end(http *h, bool all);
 
 /* http/deadline.c */
-/* Called before and after the request of a connection is in the pool. `interim`: the client speaks
- * HTTP/1.1, and skips interim responses. */
+/* Called before and after a connection's request is in the pool. `interim`: the client speaks
+ * HTTP/1.1, so it skips interim responses. */
 void peer_wait_begin(peer *p, bool interim);
 void peer_wait_end(peer *p);
-void peer_wait_look(peer *p, int64_t now); /* the watcher's: sets `gone` */
+void peer_wait_look(peer *p, int64_t now); /* by the watcher: sets `gone` */
 
 /* http/stall.c */
-/* The watcher's: whether a client has taken nothing of its answer for that long. */
+/* By the watcher: whether a client has read nothing of its answer for that long. */
 bool stall_look(peer *p, int64_t now, int64_t stall_us);
 
 /* http/stream_send.c */
 body_stream *http_stream_new(request *q, size_t most);
-/* Takes the next bytes, as a chunk or as they are, into `out`. False: there are none yet; the
- * stream wakes the connection when there are. x->stream_over: they were the last. */
+/* Moves the next bytes into `out`, as a chunk or verbatim. False: there are none yet; the stream
+ * wakes the connection when there are. x->stream_over: they were the last. */
 bool stream_next(exchange *x, buf *out);
-void stream_abandon(body_stream *s); /* nothing more is taken from it */
+void stream_abandon(body_stream *s); /* takes nothing more from it */
 void streams_end(http *h);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The listening sockets: one thread accepts, looks at the first bytes of each connection, and deals
- * the connections out: HTTP/1.1 to the workers, HTTP/2 to who takes it.
+ * listen.c: the listening sockets. One thread accepts connections, peeks at their first bytes and
+ * distributes them: HTTP/1.1 to the workers, HTTP/2 to the gRPC server.
  *
- * 1. The first bytes are looked at and left in the socket; nobody waits for them: until they are
- *    there, a connection is a peer in the epoll of this thread, and its time runs.
- * 2. A connection that was handed on stays a peer until its socket is shut down, by whichever side:
- *    a second descriptor of it tells. So it counts, and http_stop() can end it.
+ * Invariants
+ *   L1  The first bytes are peeked at and stay in the socket. No thread blocks for them: until they
+ *       arrive, the connection is a peer in this thread's epoll set, and its deadline runs.
+ *   L2  A connection that was handed on stays a peer until either side shuts its socket down, which
+ *       a second descriptor of the socket reports. So it is counted, and http_stop() can end it.
  */
 #include "http/http_internal.h"
 
@@ -23,11 +24,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define DEAD_MS 60000 /* a peer that acknowledges nothing that long is gone */
-#define PAUSE_MS 10   /* between two looks when nobody can be let in */
-#define EVENTS 64     /* taken at once */
+#define DEAD_MS 60000 /* a peer that acknowledges nothing for this long is gone */
+#define PAUSE_MS 10   /* between two attempts while no connection can be accepted */
+#define EVENTS 64     /* per call */
 
-static const char h2_begin[] = "PRI"; /* no method of HTTP/1.1 begins like this */
+static const char h2_begin[] = "PRI"; /* no method of HTTP/1.1 begins with this */
 
 typedef union {
     struct sockaddr sa;
@@ -102,7 +103,7 @@ void listen_close(http *h)
 
 /* ------------------------------------------------------------------ connections */
 
-/* Closing a descriptor does not take it out of epoll while the socket has another one. */
+/* Closing a descriptor does not remove it from epoll while the socket has another one. */
 static void connection_end(http *h, peer *p)
 {
     int fd = p->fd;
@@ -121,7 +122,7 @@ static void to_worker(http *h, peer *p)
         connection_end(h, p);
 }
 
-/* The peer keeps a second descriptor, with its own place in epoll: the first one goes. */
+/* Hands the socket on. The peer keeps a second descriptor, registered in epoll on its own. */
 static void hand_on(http *h, peer *p)
 {
     int one = 1, fd = p->fd, second = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -141,7 +142,7 @@ static void hand_on(http *h, peer *p)
     close(fd);
 }
 
-/* What its first bytes say; with less than it takes to tell, it goes on waiting. */
+/* Decides by the first bytes of a connection; too few, and it keeps waiting. */
 static void connection_look(http *h, peer *p, uint32_t events)
 {
     char first[sizeof h2_begin - 1];
@@ -159,7 +160,7 @@ static void connection_look(http *h, peer *p, uint32_t events)
     }
 }
 
-/* False: not now. The next look is after a pause, since the socket stays readable. */
+/* False: not now. Try again after a pause, since the socket stays readable. */
 static bool accept_one(http *h, struct door *d)
 {
     place from = {0};
@@ -173,7 +174,7 @@ static bool accept_one(http *h, struct door *d)
     p->mine = true;
     p->door = d != &h->doors[0];
     if (p->over && !p->door)
-        to_worker(h, p); /* it tells the client */
+        to_worker(h, p); /* the worker answers with the error */
     else if (p->over || !watch_fd(h, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, p))
         connection_end(h, p);
     else
@@ -192,7 +193,7 @@ static bool doors_watch(http *h, int op, uint32_t events)
     return fine;
 }
 
-/* False: nobody can be let in now. */
+/* False: no connection can be accepted now. */
 static bool event_take(http *h, const struct epoll_event *e)
 {
     if (e->data.ptr == &h->doors[0] || e->data.ptr == &h->doors[1])
@@ -219,7 +220,7 @@ static void *listen_main(void *arg)
                 return NULL;
             full = !event_take(h, &list[i]) || full;
         }
-        /* While nobody can be let in, the sockets are not waited for. */
+        /* While no connection can be accepted, do not wait for the listening sockets. */
         if (full != was)
             doors_watch(h, EPOLL_CTL_MOD, full ? 0 : EPOLLIN);
     }
@@ -231,7 +232,7 @@ bool listen_start(http *h)
            pthread_create(&h->listener, NULL, listen_main, h) == 0;
 }
 
-/* Connections that nobody has yet, and those that were handed on, are this thread's. */
+/* Ends the connections of this thread: those not dealt out yet, and those handed on. */
 static void rest_end(http *h)
 {
     for (;;) {

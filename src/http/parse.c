@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define SIZE_DIGITS_MAX 15 /* of a chunk: 2^60 is past any limit */
+#define SIZE_DIGITS_MAX 15 /* of a chunk size: 2^60 exceeds any limit */
 #define SKIPPED_MAX 8192   /* bytes of an extension, or of a trailer */
 
 static const char lone_cr[] = "a line holds a CR that no LF follows";
@@ -18,7 +18,7 @@ static const char control[] = "the header holds a control character";
 
 /* ------------------------------------------------------------------- the header */
 
-/* At the end of a line. True: it was the empty line that ends the header. */
+/* Handles the end of a line. True: it was the empty line that ends the header. */
 static bool line_ends(head_scan *s)
 {
     size_t n = s->at - 1 - s->line; /* without CR */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Connections: how many there are, from where, and for how long.
+ * peer.c: connections: how many there are, from where, and for how long.
  *
- * Each connection has a time when it is closed, whatever its client sends: one that sends a byte
- * now and then must not keep it for ever. One thread looks at all of them a few times a second.
+ * Each connection has a deadline, whatever its client sends: a client that sends a byte now and
+ * then must not keep it open for ever. One thread checks all of them a few times a second.
  *
- * A connection past a limit is taken, told so by the answer to its request, and closed; some more
- * are let in for that. What comes past those waits in the kernel's queue, or is closed.
+ * A connection over a limit is accepted, gets an error as the answer to its request, and is closed.
+ * Only a few more than the limit are accepted for that; the rest wait in the kernel's queue or are
+ * closed.
  */
 #include "http/http_internal.h"
 
@@ -19,10 +20,10 @@
 #include <time.h>
 
 #define WATCH_MS 100
-#define OVER_US 1000000 /* how long one past a limit may take to ask */
+#define OVER_US 1000000 /* time a connection over a limit has to send its request */
 #define ENDED (-1)      /* peer.until: the watcher has closed it */
 
-/* How many connections an address has; the socket address without its port. */
+/* The number of connections of an address (the socket address without its port). */
 typedef struct address {
     struct address *next;
     uint8_t key[16];
@@ -47,7 +48,7 @@ static void address_key(const struct sockaddr *sa, uint8_t key[16], char text[IN
     }
 }
 
-/* With h->lock. */
+/* Caller holds h->lock. */
 static address *address_take(http *h, const uint8_t key[16])
 {
     uint32_t hash = hash_bytes(key, 16, 0);
@@ -66,7 +67,7 @@ static address *address_take(http *h, const uint8_t key[16])
     return a;
 }
 
-/* With h->lock. */
+/* Caller holds h->lock. */
 static void address_give(http *h, address *a)
 {
     if (--a->n)
@@ -89,7 +90,7 @@ static bool peer_set(peer *p, int64_t until)
     return false;
 }
 
-/* Limits are set three times a request and need not be exact: the cheap clock will do. */
+/* Deadlines are set three times a request and need not be exact: use the cheap clock. */
 static int64_t now_coarse(void)
 {
     struct timespec t;
@@ -157,7 +158,7 @@ void peer_free(http *h, peer *p)
 
 /* --------------------------------------------------------------------- watching */
 
-/* The socket is still open: peer_free() comes first, under the same lock. */
+/* The socket is still open: peer_free() runs first, under the same lock. */
 static void peer_end(peer *p, int64_t until)
 {
     if (!atomic_compare_exchange_strong(&p->until, &until, ENDED))

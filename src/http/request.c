@@ -63,7 +63,7 @@ void request_fail(request *q, int status, const char *code, const char *field, c
     va_start(ap, fmt);
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
-    /* A message is cut by bytes; half a character would make the answer no JSON. */
+    /* The message was cut at a byte; half a character would make the answer invalid JSON. */
     utf8_trim(message);
     request_answer_begin(q);
     q->status = status;

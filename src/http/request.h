@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * request.h: one request and its answer, as every transport makes them and every protocol fills
- * them.
+ * request.h: one request and its answer. Every transport creates them, every protocol fills them
+ * in.
  *
  * A request belongs to one thread at a time. Everything in it lives as long as the request, and so
- * must texts that are given to it: its arena is the place for them. The transport (http/, grpc/)
- * makes a request and sends its answer; it knows no protocol.
+ * must texts stored in it: allocate them in its arena. The transport (http/, grpc/) creates a
+ * request and sends its answer; it knows no protocol.
  */
 #ifndef HTTP_REQUEST_H
 #define HTTP_REQUEST_H
@@ -27,51 +27,51 @@ typedef struct request_pair {
     const char *name, *value; /* decoded */
 } request_pair;
 
-/* Who asks, as the server found out. */
+/* The client of a request, as the server identified it. */
 typedef struct request_caller {
-    const char *user;   /* never NULL where identity is needed */
+    const char *user;   /* never NULL where the route needs an identity */
     const char *client; /* X-Client-ID, or the token's; may be NULL */
-    const char *roles;  /* parted by commas */
+    const char *roles;  /* separated by commas */
     bool admin, auditor, indexer;
     const char *mode;  /* "local", "tokens", "oidc" */
     const char *share; /* token of a share link (X-Ramet-Share, or ?share=); NULL: none */
     /* The agent that the request names, where the protocol has a header for it
-     * (identity_rule.agent_header); NULL: none. `as_agent`: the agent itself is the caller and may
-     * use its own sessions alone; `no_user`: it acts for no user. */
+     * (identity_rule.agent_header); NULL: none. `as_agent`: the agent itself is the client and may
+     * use only its own sessions; `no_user`: it acts for no user. */
     const char *agent;
     bool as_agent, no_user;
-    bool named; /* the user was named by the request, or is its token's */
+    bool named; /* the request or its token names the user */
 } request_caller;
 
-/* An error before it is written in the shape of a protocol. */
+/* An error, before it is written in the form of a protocol. */
 typedef struct request_failure {
     const char *code;  /* stable */
     const char *field; /* NULL: none */
     const char *message;
 } request_failure;
 
-/* What came of making a piece of an answer. */
+/* The result of making a piece of an answer. */
 typedef enum { PIECE_MORE, PIECE_LAST, PIECE_FAILED } request_piece;
 
 struct request {
-    /* Set when the route is found; the transport does not look into them. */
+    /* Set once the route is found; the transport does not use them. */
     const struct face_host *host;
     const struct face *face;
     const struct face_route *route;
-    /* Writes an error in the shape of the protocol; `out` is empty and `status` set. NULL: the
-     * shape of request_fail(). `code` is stable, `field` may be NULL. */
+    /* Writes an error in the form of the protocol; `out` is empty and `status` set. NULL: the form
+     * of request_fail(). `code` is stable, `field` may be NULL. */
     void (*fail)(request *q, const char *code, const char *field, const char *message);
-    /* The transport sends no text of errors: request_keep_failure() is called instead of writing
-     * one, and `failure` holds while `status` is that of an error. */
+    /* The transport sends no error bodies: request_keep_failure() stores the error instead of
+     * writing it, and `failure` is valid while `status` is an error. */
     bool keeps_failure;
     request_failure failure;
     const char *referrer; /* Referrer-Policy of the answer; NULL: no-referrer */
-    bool writes;          /* its route changes something */
-    unsigned roles;       /* that its route is for (identity/rule.h); 0: it has no route */
-    const struct identity_rule *identity_rule; /* of the protocol; NULL: it identifies nobody */
+    bool writes;          /* the route changes something */
+    unsigned roles;       /* roles allowed on its route (identity/rule.h); 0: no route */
+    const struct identity_rule *identity_rule; /* of the protocol; NULL: identifies no clients */
     arena *a;
     const char *method;
-    const char *path;      /* as it came, without the query */
+    const char *path;      /* as received, without the query */
     const char **segments; /* decoded; "/a/b%2Fc" has two */
     size_t n_segments;
     request_pair *query;
@@ -81,40 +81,40 @@ struct request {
     char id[129]; /* X-Request-ID */
     int64_t start_us;
     request_caller who;
-    json_doc json; /* the body, read; json.n is 0 when there was none */
+    json_doc json; /* the parsed body; json.n is 0 if there was none */
 
     /* the answer */
     int status;
-    const char *type; /* Content-Type; NULL = application/json */
+    const char *type; /* Content-Type; NULL: application/json */
     buf out;
-    request_pair *headers; /* added ones */
+    request_pair *headers; /* added headers */
     size_t n_headers, cap_headers;
-    body_stream *stream; /* set: the body comes from it */
-    int file;            /* >= 0: the body is this file, `file_size` bytes; closed by the server */
+    body_stream *stream; /* if set, the body comes from it */
+    int file; /* if >= 0, the body is this file, `file_size` bytes; the server closes it */
     int64_t file_size;
-    int64_t file_from; /* first byte of it that is sent */
-    bool cacheable;    /* else Cache-Control: no-store */
-    /* Set: `out` is only the beginning of the body. When the client has taken it, this is called,
-     * on a thread of the pool and with `out` empty, to write what follows. */
+    int64_t file_from; /* first byte of the file to send */
+    bool cacheable;    /* otherwise Cache-Control: no-store */
+    /* If set, `out` is only the beginning of the body. When the client has read it, the transport
+     * calls this on a pool thread, with `out` empty, to write what follows. */
     request_piece (*more)(request *q);
-    void *more_state; /* of `more`, in the request's arena */
-    bool whole;       /* `more` is not used: the transport sends the body in one message */
+    void *more_state; /* for `more`, in the request's arena */
+    bool whole;       /* do not use `more`: the transport sends the body in one message */
 
-    json_writer w;   /* on `out`, ready */
-    ramet_call *c;   /* of `who`; face_call() makes it; freed with the request */
-    int64_t since;   /* ROUTE_PAGE: the replica has to have come so far; -1: the primary alone */
+    json_writer w;   /* writes to `out` */
+    ramet_call *c;   /* made for `who` by face_call(); freed with the request */
+    int64_t since;   /* ROUTE_PAGE: a replica must have reached this point; -1: the primary only */
     ramet_once once; /* Idempotency-Key: prepared by face_run(), used by face_call() */
     bool has_once;
     void (*render)(request *q, const void *answer); /* see face_answer() */
     const void *answer;
     bool rendered;
-    void *user; /* of the route (an upload) */
+    void *user; /* state of the route (an upload) */
     void (*user_free)(void *user);
-    void *inner; /* of whoever speaks HTTP */
-    /* Set when nobody waits for the answer any more: reads of the store end then. NULL: that
-     * cannot be known. */
+    void *inner; /* state of the transport */
+    /* Set when the client no longer waits for the answer: reads of the store then end. NULL:
+     * unknown. */
     const atomic_bool *gone;
-    bool left; /* the client was gone before it was answered; by whoever speaks HTTP */
+    bool left; /* the client disconnected before it was answered; set by the transport */
     const char *(*header)(request *q, const char *name);
     body_stream *(*stream_new)(request *q, size_t most); /* body_stream_new() */
 };
@@ -132,28 +132,29 @@ size_t request_query_all(request *q, const char *name, const char ***out);
 
 /* Adds a header to the answer. */
 void request_add_header(request *q, const char *name, const char *value);
-/* Errors: {"code", "error", "field"?, "head"?, "request_id"}; whatever was written is dropped. */
+/* Fails with {"code", "error", "field"?, "head"?, "request_id"}; discards what was written. */
 void request_fail(request *q, int status, const char *code, const char *field, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* For `fail` where keeps_failure is set: keeps the error in q->failure; the texts are copied. */
+/* For `fail` when keeps_failure is set: stores copies of the texts in q->failure. */
 void request_keep_failure(request *q, const char *code, const char *field, const char *message);
-/* The answer is over a limit, or there is no memory left for it: refuses it. */
+/* Fails because the answer exceeds a limit, or because there is no memory for it. */
 void request_answer_too_large(request *q);
-/* Drops whatever was written. */
+/* Discards what was written. */
 void request_answer_begin(request *q);
 
-/* ---- streams (by whoever speaks the transport) */
+/* ---- streams (implemented by the transport) */
 
-/* A body that goes on (server-sent events). Bytes are added from any thread; a reader that falls
- * more than `most` bytes behind is dropped; one that has taken everything may be given more. */
+/* A body of unknown length (server-sent events). Bytes are added from any thread. A reader that
+ * falls more than `most` bytes behind is disconnected; one that has read everything may get a
+ * larger piece. */
 body_stream *body_stream_new(request *q, size_t most);
-/* False when the reader is gone or was dropped. */
+/* False if the reader has disconnected or was dropped. */
 bool body_stream_add(body_stream *s, const void *p, size_t n);
-/* The producer is done with it: the rest goes out, then it ends. Must be called once. */
+/* Called once by the producer when it is done: the rest is sent, then the body ends. */
 void body_stream_end(body_stream *s);
-/* The request is answered otherwise after all; the producer ends its side as ever. */
+/* Abandons the stream because the request gets another answer; the producer still ends its side. */
 void body_stream_drop(request *q);
 bool body_stream_gone(body_stream *s);
-size_t body_stream_behind(body_stream *s); /* bytes that the reader has not taken yet */
+size_t body_stream_behind(body_stream *s); /* bytes the reader has not taken yet */
 
 #endif

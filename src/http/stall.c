@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stall.c: notices clients that do not take their answer, which is in memory until they do.
+ * stall.c: detects clients that do not read their answer, which is kept in memory until they do.
  *
- * What the client's kernel has acknowledged tells how far it is, whatever our own kernel holds.
+ * Progress is measured by what the client's kernel has acknowledged, no matter how much our own
+ * kernel buffers.
  */
 #include "http/http_internal.h"
 
@@ -12,7 +13,7 @@
 
 #define LOOK_US 500000
 
-/* -1: it cannot be known. */
+/* -1: unknown. */
 static int64_t bytes_acked(int fd)
 {
     struct tcp_info info;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stream.c: bodies that go on: the producer's side, and the pieces that wait.
+ * stream.c: bodies of unknown length: the producer's side, and the queue of pieces.
  */
 #include "http/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KEEP_PIECES 8 /* room that an idle stream keeps */
+#define KEEP_PIECES 8 /* slots that an idle stream keeps */
 
 static _Atomic int64_t total_limit = INT64_MAX;
 
@@ -71,7 +71,7 @@ static void piece_shift(body_stream *s)
     s->first = s->cap = 0;
 }
 
-/* Drops all but the first `keep`. */
+/* Drops all pieces but the first `keep`. */
 static void pieces_cut(body_stream *s, unsigned keep)
 {
     while (s->n_pieces > keep) {
@@ -132,7 +132,7 @@ body_stream *body_stream_new(request *q, size_t most)
     return q->stream;
 }
 
-/* With its lock. */
+/* Caller holds the stream's lock. */
 static void stream_wake(body_stream *s)
 {
     if (s->asleep) {
@@ -153,7 +153,7 @@ bool stream_share(body_stream *s, shared_buf *b, int64_t number, bool once)
     return open;
 }
 
-/* A client that has taken everything is not slow: one piece may be larger than the limit. */
+/* A client that has read everything is not slow: one piece may exceed the limit. */
 static bool stream_room(const body_stream *s, size_t n)
 {
     return !s->waiting || (n <= s->most && s->waiting <= s->most - n &&
@@ -165,7 +165,7 @@ bool body_stream_share(body_stream *s, shared_buf *b)
     pthread_mutex_lock(&s->lock);
     bool open = !s->gone && !s->ended;
     if (open && !stream_room(s, b->n)) {
-        /* It waits for its connection, so that is what must end. */
+        /* The client is too slow: end its connection. */
         open = false;
         s->gone = true;
         pieces_cut(s, 0);
@@ -184,7 +184,7 @@ bool body_stream_add(body_stream *s, const void *p, size_t n)
     return open;
 }
 
-/* A piece that was begun has to be finished, or the next bytes would make no sense. */
+/* A piece that was begun must be completed, or the next bytes would make no sense. */
 static unsigned pieces_begun(const body_stream *s)
 {
     return s->offset ? 1 : 0;

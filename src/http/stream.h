@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stream.h: a body_stream as its transport, and the live events, see it.
+ * stream.h: the interface of a body_stream for its transport and for live events.
  *
  * A stream has two owners, the producer and the taker (the transport); the one that leaves last
- * frees it. What the producer adds waits in the stream, as pieces that streams share, until the
- * taker fetches it. The producer may outlive the server: it touches the stream alone, and that
- * knows the transport only until it is gone.
+ * frees it. Added bytes wait in the stream, as pieces that streams may share, until the taker
+ * fetches them. The producer may outlive the server: it touches only the stream, and the stream
+ * refers to the transport only while that exists.
  *
- * Each piece knows the number of the event up to which a client has everything when it has taken
- * the piece. So a client that falls behind can be given the rest from the store instead
- * (stream_unwind()).
+ * Each piece carries an event number: a client that has read the piece has everything up to that
+ * event. So the rest can be sent to a slow client from the store instead (stream_unwind()).
  */
 #ifndef HTTP_STREAM_H
 #define HTTP_STREAM_H
@@ -19,60 +18,60 @@
 
 #include <pthread.h>
 
-/* How a taker is reached. All but `abandon` are called with the lock of the stream. */
+/* Callbacks of a taker. All but `abandon` are called with the stream's lock held. */
 typedef struct stream_taker {
-    void (*wake)(body_stream *s);    /* it was asleep, and there are bytes, or the end */
+    void (*wake)(body_stream *s);    /* the taker sleeps, and there are bytes, or the end */
     void (*cut)(body_stream *s);     /* the client is too slow: its connection must end */
-    void (*linger)(body_stream *s);  /* the same, after some time to take what is left */
-    void (*abandon)(body_stream *s); /* the request is answered otherwise */
+    void (*linger)(body_stream *s);  /* likewise, after some time to read what is left */
+    void (*abandon)(body_stream *s); /* the request gets another answer */
 } stream_taker;
 
 typedef struct stream_piece {
     shared_buf *b;
     int64_t number;
-    bool once; /* it is nowhere else: it cannot be given again */
+    bool once; /* it is stored nowhere else, so it cannot be sent again */
 } stream_piece;
 
-/* The first member of what a taker makes of it. */
+/* The first member of a taker's own struct. */
 struct body_stream {
     const stream_taker *taker;
-    pthread_mutex_t lock;          /* of what follows */
-    stream_piece *pieces;          /* a ring of n_pieces from `first` on */
+    pthread_mutex_t lock;          /* guards what follows */
+    stream_piece *pieces;          /* a ring of n_pieces, starting at `first` */
     unsigned first, n_pieces, cap; /* cap: a power of two, or 0 */
-    size_t offset;                 /* bytes of the first one that were taken */
-    size_t waiting;                /* bytes that were not */
-    size_t most;                   /* of them */
-    int64_t passed, added;         /* number of the last piece that went, that came */
+    size_t offset;                 /* bytes taken of the first piece */
+    size_t waiting;                /* bytes not taken yet */
+    size_t most;                   /* limit of `waiting` */
+    int64_t passed, added;         /* event number of the last piece taken, and added */
     bool asleep, ended, gone;
     int owners;
 };
 
 /* ---- for the taker */
 
-/* `size` bytes, with the stream at their beginning; freed by the owner that leaves last. */
+/* Allocates `size` bytes, beginning with the stream; the owner that leaves last frees them. */
 body_stream *stream_make(size_t size, const stream_taker *taker, size_t most);
 void stream_leave(body_stream *s);
-/* With its lock: takes up to `max` bytes. */
+/* Takes up to `max` bytes. Caller holds the lock. */
 size_t stream_take(body_stream *s, char *out, size_t max);
-/* With its lock: takes what is left of the first piece. */
+/* Takes the rest of the first piece. Caller holds the lock. */
 bool stream_take_piece(body_stream *s, buf *out);
 
 /* ---- for the producer */
 
-/* body_stream_add() of bytes that other streams are given, too. */
+/* body_stream_add() for bytes that other streams get, too. */
 bool body_stream_share(body_stream *s, shared_buf *b);
-/* Adds a piece, however much waits. `number`: see above; -1: that of the piece before. False: the
- * client is gone. */
+/* Adds a piece, however much is waiting. `number`: see above; -1: the number of the piece before.
+ * False: the client has disconnected. */
 bool stream_share(body_stream *s, shared_buf *b, int64_t number, bool once);
-/* Takes back what the client has not begun to take. *number: what it has everything up to then; -1:
- * that is not known. False: there is something that cannot be given again; nothing was taken back.
+/* Takes back the pieces that the client has not begun to read. *number: it then has everything up
+ * to this event; -1: unknown. False: a piece cannot be sent again; nothing was taken back.
  */
 bool stream_unwind(body_stream *s, int64_t *number);
-/* Takes back everything that the client has not begun to take, adds some last bytes and ends. The
- * producer leaves as ever (body_stream_end()). */
+/* Takes back everything that the client has not begun to read, adds some last bytes and ends. The
+ * producer still calls body_stream_end(). */
 void stream_close_slow(body_stream *s, const void *last, size_t n);
 
-/* All streams together hold at most so many bytes, as far as body_stream_add() goes. */
+/* Sets the limit of bytes in all streams together, enforced by body_stream_add(). */
 void stream_total_limit(int64_t bytes);
 
 #endif

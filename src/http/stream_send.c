@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bodies that go on over HTTP: server-sent events. While there is nothing to send, the connection
- * waits, and costs nobody anything.
+ * stream_send.c: streamed bodies over HTTP: server-sent events. A connection with nothing to send
+ * waits without using a thread.
  */
 #include "http/http_internal.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
-#define TAKE_MAX ((size_t)64 * 1024) /* at once */
-/* A slow reader's bytes wait here, where they are counted, not by megabytes in the kernel. */
+#define TAKE_MAX ((size_t)64 * 1024) /* bytes per call */
+/* Bytes for a slow client wait in the stream, where they are counted, not by the megabyte in the
+ * kernel. */
 #define KERNEL_BYTES 65536
 
-/* When the server stops: for a client to take what is left. */
+/* Time for clients to read what is left when the server stops. */
 #define END_US 2000000
 
 struct http_stream {
@@ -54,7 +55,7 @@ void stream_abandon(body_stream *s)
     stream_leave(s);
 }
 
-/* The watcher ends the connection then. */
+/* The watcher then ends the connection. */
 static void http_linger(body_stream *s)
 {
     http_stream *t = (http_stream *)s;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The request target and the header.
+ * target.c: checks the request target and the header.
  *
- * The path is split first at the slashes, then each segment is decoded, once. The header is walked
- * once; what decides where the body ends must be beyond doubt, or the request is refused and the
+ * The path is split at the slashes first, then each segment is decoded, once. The header is read in
+ * one pass. If it is not beyond doubt where the body ends, the request is refused and the
  * connection closed.
  */
 #include "http/http_internal.h"
@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------------------ the target */
 
-/* Percent-decoding, once; NULL when it is malformed, holds a NUL or is not UTF-8. */
+/* Percent-decodes once; NULL if it is malformed, contains a NUL or is not UTF-8. */
 static const char *text_decode(arena *a, const char *s, size_t n, bool plus)
 {
     char *out = arena_alloc(a, n + 1), *to = out;
@@ -43,7 +43,7 @@ static const char *text_decode(arena *a, const char *s, size_t n, bool plus)
     return ascii || utf8_valid(out, (size_t)(to - out)) ? out : NULL;
 }
 
-/* "/a/b%2Fc" gives "a" and "b/c". A slash at the end gives a last, empty segment. */
+/* "/a/b%2Fc" gives "a" and "b/c". A trailing slash gives a last, empty segment. */
 static const char *path_split(request *q, const char *p, size_t n)
 {
     if (!n || p[0] != '/')
@@ -92,7 +92,7 @@ static const char *query_split(request *q, const char *p)
     return NULL;
 }
 
-/* "http://host/path": what proxies are asked. Gives the path; *host is in the arena. */
+/* "http://host/path", the form sent to proxies. Returns the path; *host is in the arena. */
 static const char *target_absolute(request *q, const char *uri, const char **host)
 {
     if (uri[0] == '/' || strncasecmp(uri, "http://", 7) != 0)
@@ -102,7 +102,7 @@ static const char *target_absolute(request *q, const char *uri, const char **hos
     return uri[7 + n] == '/' ? uri + 7 + n : "/";
 }
 
-/* NULL, or what is wrong with it. */
+/* Returns NULL, or what is wrong with it. */
 static const char *target_split(request *q, const char *uri)
 {
     size_t n = strcspn(uri, "?");
@@ -118,11 +118,11 @@ static const char *target_split(request *q, const char *uri)
 
 typedef struct header_seen {
     exchange *x;
-    const char *wrong; /* of the framing */
+    const char *wrong; /* what is wrong with the framing */
     const char *host, *id, *encoding, *content_encoding, *transfer;
     int hosts, lengths, transfers;
     bool close, keep; /* Connection */
-    bool past;        /* Content-Length is past counting */
+    bool past;        /* Content-Length is too large to represent */
 } header_seen;
 
 static void length_read(header_seen *s, const char *v)
@@ -182,7 +182,7 @@ static void header_each(header_seen *s, const char *name, const char *v)
     }
 }
 
-/* The client's, when it is fit to be put into headers, logs and JSON; else a new one. */
+/* Uses the client's id if it is safe in headers, logs and JSON, otherwise a new one. */
 void request_id(exchange *x, const char *given)
 {
     request *q = &x->q;
@@ -224,7 +224,7 @@ bool http_takes(const char *list, const char *coding)
     return false;
 }
 
-/* NULL, or why nobody can know where the body ends. */
+/* Returns NULL, or why the end of the body cannot be determined. */
 static const char *framing_check(const header_seen *s)
 {
     bool v11 = s->x->head.minor > 0;
@@ -248,7 +248,7 @@ static bool malformed(exchange *x, const char *wrong)
     return false;
 }
 
-/* What is said in the header apart from the target; false: the answer is filled. */
+/* Reads the header apart from the target; false: the answer is filled in. */
 static bool header_read(exchange *x, header_seen *s)
 {
     request *q = &x->q;

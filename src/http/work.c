@@ -16,7 +16,7 @@ work_kind work_of(const request *q, bool admitted)
     return q->writes ? WORK_WRITE : WORK_READ;
 }
 
-/* No user's id has a control character, so an address is never taken for one. */
+/* No user id contains a control character, so an address cannot be mistaken for one. */
 const char *work_client(request *q)
 {
     if (q->who.mode && q->who.user)

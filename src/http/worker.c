@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The workers: threads that read and write connections, each with an epoll set of its own.
+ * worker.c: the workers: threads that read and write connections, each with its own epoll set.
  *
- * A connection is in the set of its worker from the first byte to the last, edge-triggered, for
+ * A connection stays in its worker's set from the first byte to the last, edge-triggered, for
  * reading and writing alike: an event sets can_read or can_write, a socket that would block clears
  * it, and no system call is spent on changing the set. way_step() decides what a connection does
  * next.
  *
- * 1. Only its worker touches a connection, except for the members that http/http_internal.h names.
- * 2. A stream wakes its connection by worker_resume(). A connection is in that queue at most once,
- *    and is freed only when it is out of it.
- * 3. A connection that is closed is freed at the end of a round, because a later event of the same
- *    round may still name it.
- * 4. A connection whose exchange belongs to the pool is not closed before it is handed back, by
- *    worker_hand_back(), which does not touch it any more once it is in the list.
+ * Invariants
+ *   W1  Only its worker touches a connection, except for the members named in http_internal.h.
+ *   W2  A stream wakes its connection with worker_resume(). A connection is in that queue at most
+ *       once, and is freed only when it has left it.
+ *   W3  A closed connection is freed at the end of a round, because a later event of the same round
+ *       may still name it.
+ *   W4  A connection whose exchange belongs to the pool is not closed before the pool hands it back
+ *       with worker_hand_back(), which does not touch it once it is in the list.
  */
 #include "http/http_internal.h"
 
@@ -30,14 +31,14 @@
 #include <unistd.h>
 
 #define EVENTS 128
-#define STEPS 64 /* of one connection before the others have their turn */
+#define STEPS 64 /* for one connection before the next one has its turn */
 
 struct worker {
     http *h;
     pthread_t thread;
     int poll, wake;
-    _Atomic(peer *) resumed; /* by their streams, the last one first */
-    _Atomic(peer *) back;    /* handed back by the pool, the last one first */
+    _Atomic(peer *) resumed; /* by their streams, newest first */
+    _Atomic(peer *) back;    /* handed back by the pool, newest first */
     peer *closed;            /* in this round */
     atomic_bool stop;
 };
@@ -63,7 +64,7 @@ fill_result peer_fill(peer *p)
     if (n > 0) {
         b->n += (size_t)n;
         b->p[b->n] = 0;
-        /* A short read has emptied the socket; the end of the stream would be another event. */
+        /* A short read has emptied the socket; the end of the stream is another event. */
         if ((size_t)n < room && !p->half)
             p->can_read = false;
         return FILL_SOME;
@@ -99,7 +100,7 @@ static void round_end(worker *w)
             peer_free(w->h, p);
             close(fd);
         } else {
-            p->parked = true; /* until it is taken from the queue */
+            p->parked = true; /* until it leaves the queue */
         }
     }
 }
@@ -159,7 +160,7 @@ static void resumed_go(worker *w)
     }
 }
 
-/* In the order in which they were handed back. */
+/* Continues them in the order in which they were handed back. */
 static void back_go(worker *w)
 {
     peer *list = atomic_exchange(&w->back, NULL), *first = NULL;
@@ -218,11 +219,11 @@ bool worker_take(http *h, peer *p)
 {
     p->w = &h->workers[h->next_worker];
     h->next_worker = (h->next_worker + 1) % h->n_workers;
-    /* Each answer, and each piece of a stream, is written by one call: nothing is gained by delay.
+    /* Each answer and each piece of a stream is written with one call: delaying gains nothing.
      */
     int one = 1;
     setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    /* The first event may come before epoll_ctl() is back. */
+    /* The first event may arrive before epoll_ctl() returns. */
     struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = p};
     return epoll_ctl(p->w->poll, EPOLL_CTL_ADD, p->fd, &e) == 0;
 }
@@ -264,7 +265,7 @@ void workers_stop(http *h)
         if (write(w->wake, &one, sizeof one) == sizeof one)
             pthread_join(w->thread, NULL);
     }
-    /* No thread is left. Queued connections are in this list, too. */
+    /* All threads have ended. Queued connections are in this list, too. */
     while (h->peers) {
         peer *p = h->peers;
         int fd = p->fd;

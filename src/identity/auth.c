@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * auth.c: identifies the caller of a request: which credential it carries, whom that belongs to,
- * which roles that user has. What a protocol does differently stands in its identity_rule
- * (rule.h); what a user may do with a session is decided by core.
+ * auth.c: identifies the caller of a request: which credential it carries, who owns it, and which
+ * roles that user has. What a protocol does differently is in its identity_rule (rule.h); core
+ * decides what a user may do with a session.
  *
  * Invariants
  *   A1  In the modes `tokens` and `oidc` only the credential names the user. A request that names
@@ -45,7 +45,7 @@ bool identity_id_valid(const char *s)
 
 bool auth_secure(auth *a, request *q)
 {
-    /* A client that lies here gets a cookie that its browser does not store: no harm. */
+    /* A client that lies here gets a cookie that its browser does not store, which is harmless. */
     const char *proto = q->header(q, "X-Forwarded-Proto");
     return (proto && strcasecmp(proto, "https") == 0) ||
            (a->cfg->oidc_redirect && strncasecmp(a->cfg->oidc_redirect, "https://", 8) == 0);
@@ -89,8 +89,8 @@ static const char *header_text(request *q, const char *name)
     return s && *s ? s : NULL;
 }
 
-/* The text of "Authorization: Bearer …"; NULL when it is another scheme, or empty. The origin of a
- * request is checked before its route is known: then it has no rule yet. */
+/* The text of "Authorization: Bearer …"; NULL if the scheme differs or it is empty. The origin of a
+ * request is checked before its route is known, when it has no rule yet. */
 static const char *bearer_text(request *q)
 {
     const char *s = q->header(q, "Authorization");
@@ -118,7 +118,7 @@ const char *auth_secret(request *q)
     return bearer ? bearer : identity_api_key(q);
 }
 
-/* False: the answer is filled. */
+/* False: the answer is filled in. */
 static bool query_user(request *q, const char **out)
 {
     const char **all = NULL;
@@ -132,8 +132,8 @@ static bool query_user(request *q, const char **out)
 
 /* ------------------------------------------------------------------ roles */
 
-/* Whether a list separated by commas has the name; an item that ends in * stands for every name
- * that begins with the rest. */
+/* Whether a comma-separated list contains the name; an item that ends in * matches every name that
+ * begins with the rest. */
 static bool list_has(const char *list, const char *name)
 {
     size_t len = strlen(name);
@@ -189,8 +189,8 @@ static bool who_fill(auth *a, request *q, const identity *id)
     q->who.client = id->client ? id->client : client;
     q->who.roles = id->roles ? id->roles : "";
     q->who.share = share && *share ? share : NULL;
-    /* In local mode the default user owns the machine, and administers the store unless the
-     * setting names somebody else. */
+    /* In local mode the default user owns the machine, and administers the store unless the setting
+     * names another user. */
     bool own =
         a->mode == MODE_LOCAL && !*a->cfg->admins && strcmp(q->who.user, a->cfg->default_user) == 0;
     q->who.admin = role_fill(q, "admin", own || list_has(a->cfg->admins, q->who.user));
@@ -221,7 +221,7 @@ static bool agent_fill(auth *a, request *q, const char *name, const char *user,
 
 /* ------------------------------------------------------------------ local */
 
-/* What one source of a rule says; *field is its name in an error. */
+/* The user that one source of a rule names; *field is the source's name in an error. */
 static const char *source_user(auth *a, request *q, user_source from, const char *query,
                                const char **field)
 {
@@ -294,7 +294,7 @@ static auth_verdict secret_identify(auth *a, request *q, const char *secret, ide
     return oidc_identify(a->issuer, q->a, secret, out, why);
 }
 
-/* A user that the request names must be the token's. */
+/* A user named by the request must be the token's. */
 static bool user_agrees(request *q, const identity *id)
 {
     const char *query = NULL, *header = q->header(q, "X-User-Id");
@@ -308,8 +308,8 @@ static bool user_agrees(request *q, const identity *id)
     return false;
 }
 
-/* The owner of the credential of a request: its token, or the cookie of a signed-in browser.
- * False: the answer is filled. */
+/* Finds the owner of a request's credential: its token, or the cookie of a signed-in browser.
+ * False: the answer is filled in. */
 static bool credential_check(auth *a, request *q, identity *id)
 {
     const char *why = "", *secret = auth_secret(q);

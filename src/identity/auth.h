@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * auth.h: what the files of identity share with each other and with the sign-in pages (face/login):
- * auth.c (identifies callers), origin.c (checks the page that sent a request), oidc.c (an issuer),
+ * auth.h: shared by the files of src/identity and the sign-in pages (face/login): auth.c
+ * (identifies callers), origin.c (checks the page that sent a request), oidc.c (an issuer),
  * cookie.c (signed-in browsers).
  */
 #ifndef IDENTITY_AUTH_H
@@ -19,14 +19,14 @@ typedef enum {
     AUTH_UNAVAILABLE /* undecided: the store or the issuer does not answer */
 } auth_verdict;
 
-/* ---- an issuer (oidc.c). Any thread. */
+/* ---- an issuer (oidc.c). Callable from any thread. */
 
 typedef struct oidc oidc;
 oidc *oidc_new(const server_config *cfg, char *message);
 void oidc_free(oidc *o);
 /* The owner of a JWT. *why is for the log. May fetch keys. */
 auth_verdict oidc_identify(oidc *o, arena *a, const char *token, identity *out, const char **why);
-/* The code flow (RFC 6749 4.1, RFC 7636). NULL: *why. */
+/* The code flow (RFC 6749 4.1, RFC 7636). On failure returns NULL and sets *why. */
 typedef struct oidc_start {
     const char *redirect, *state, *nonce, *challenge;
 } oidc_start;
@@ -46,8 +46,8 @@ typedef struct fetch {
     const char *user, *password; /* NULL: none */
     long status;                 /* of the answer; 0: there was none */
 } fetch;
-/* The body of a 200 answer, at most JWKS_BYTES, in *out; the caller releases it in any case.
- * False: *why. */
+/* Stores the body of a 200 answer, at most JWKS_BYTES, in *out, which the caller always releases.
+ * On failure returns false and sets *why. */
 bool fetch_run(fetch *f, buf *out, const char **why);
 bool fetch_is_url(const char *s); /* http:// or https:// */
 /* A text encoded for a query or a form. */
@@ -55,7 +55,8 @@ const char *form_encode(arena *a, const char *s);
 /* The value of a name in a form body; NULL when it is not there, or not well formed. */
 const char *form_value(arena *a, const char *form, const char *name);
 
-/* ---- signed-in browsers (cookie.c). Any thread. `header` is the value of Cookie, or NULL. */
+/* ---- signed-in browsers (cookie.c). Callable from any thread. `header`: the value of Cookie, or
+ * NULL. */
 
 typedef struct cookies cookies;
 /* setting: cookie-key, may be "". NULL: *message (AUTH_MESSAGE bytes) is filled. */
@@ -73,12 +74,12 @@ typedef struct cookie_session {
 } cookie_session;
 /* The value of the Set-Cookie header that starts it. */
 const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, bool secure);
-/* The sign-in of a request. False: it has none, or not (or no longer) a valid one. */
+/* The sign-in of a request. False: it has none, or one that is not (or no longer) valid. */
 bool cookie_session_read(cookies *c, arena *a, const char *header, bool secure,
                          cookie_session *out);
-/* Ends it everywhere, whoever holds a copy. False: that could not be stored. */
+/* Ends the sign-in everywhere, for every holder of a copy. False: that could not be stored. */
 bool cookie_session_end(cookies *c, const char *id);
-bool cookie_session_there(const char *header, bool secure); /* one was sent, valid or not */
+bool cookie_session_there(const char *header, bool secure); /* a cookie was sent, valid or not */
 
 /* A sign-in that is under way at the issuer. */
 typedef struct cookie_login {
@@ -90,7 +91,7 @@ bool cookie_login_read(cookies *c, arena *a, const char *header, bool secure, co
 const char *cookie_session_none(bool secure);
 const char *cookie_login_none(bool secure);
 
-/* ---- the whole (auth.c) */
+/* ---- the whole module (auth.c) */
 
 typedef enum { MODE_LOCAL, MODE_TOKENS, MODE_OIDC } auth_mode;
 

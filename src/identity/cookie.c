@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cookie.c: the two cookies of a browser: that of a sign-in, and that of a sign-in under way at the
- * issuer.
+ * cookie.c: a browser's two cookies: the cookie of a sign-in, and that of a sign-in in progress at
+ * the issuer.
  *
  * The key that seals them is derived from the setting cookie-key. Without it, nodes that share a
- * database use a secret stored there; with a file the key is made at start and never leaves memory,
- * so that a stolen file does not contain a sign-in, and a restart signs all browsers out.
+ * database use a secret stored there; with a file the key is generated at start and never leaves
+ * memory, so a stolen file contains no sign-in, and a restart signs all browsers out.
  *
  * Invariants
  *   C1  A cookie is JSON sealed with AES-256-GCM: a browser can neither read, change nor make one.
- *   C2  It is valid until the expiry inside of it, whatever the browser does.
+ *   C2  It is valid until the expiry inside it, whatever the browser does.
  *   C3  An API key in a cookie is looked up at each request, so that it can be revoked.
  *   C4  A sign-out is remembered until the cookie would have expired: in the database that nodes
  *       share, else in memory (the last ENDED_MOST). One that cannot be looked up counts as ended.
@@ -41,7 +41,7 @@ struct cookies {
     ramet *store; /* keeps sign-outs; NULL: `ended` does */
     pthread_mutex_t lock;
     char ended[ENDED_MOST][2 * ID_BYTES + 1]; /* a ring */
-    size_t n_ended;                           /* ever */
+    size_t n_ended;                           /* number of sign-outs ever */
 };
 
 /* A shorter setting could be guessed. */
@@ -92,7 +92,7 @@ void cookies_free(cookies *c)
 
 /* ------------------------------------------------------------------ sealing */
 
-/* In base64url; NULL when it would be too long for a browser. */
+/* In base64url; NULL if it would be too long for a browser. */
 static const char *cookie_seal(const cookies *c, arena *a, const char *use, const char *text,
                                size_t n)
 {
@@ -160,7 +160,7 @@ static bool cookie_open(cookies *c, arena *a, const char *value, const char *use
            json_int(d, json_get(d, &d->nodes[0], "end"), &end) && time_now_us() / 1000000 < end;
 }
 
-/* Members as name and value in turn, NULL at the end; a NULL value is left out. */
+/* Members as alternating names and values, ending with NULL; a NULL value is left out. */
 static const char *cookie_close(cookies *c, arena *a, const char *use, int seconds,
                                 const char *const *members)
 {

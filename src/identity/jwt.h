@@ -5,8 +5,8 @@
  *
  * Invariants
  *   J1  A token is accepted only if its signature matches a key of the set, by an algorithm that
- * the rules allow and that fits the type of the key. `none` and HMAC do not exist here: a public
- *       key cannot be used as a secret.
+ *       the rules allow and that fits the type of the key. `none` and HMAC do not exist here: a
+ *       public key cannot be used as a secret.
  *   J2  Claims are read from the signed bytes, by the strict parser of base/json.h (no duplicate
  *       keys).
  *   J3  A set is immutable. A thread that holds a reference may use it without a lock.
@@ -53,8 +53,8 @@ typedef struct jwks {
     int refs; /* atomic */
 } jwks;
 
-/* Parses a JWK set. Keys that cannot be used (other types, for encryption, too short, damaged) are
- * left out; if the text is no set, the result is NULL and *message (256 bytes) is filled. */
+/* Parses a JWK set. Unusable keys (other types, for encryption, too short, damaged) are left out.
+ * If the text is not a set, returns NULL and fills *message (256 bytes). */
 jwks *jwks_parse(const char *text, size_t n, char *message);
 jwks *jwks_ref(jwks *s);
 void jwks_free(jwks *s); /* drops a reference; NULL is fine */

@@ -10,7 +10,7 @@
  *   O2  A new set replaces the old one as a whole; keys that the issuer has withdrawn are gone.
  *   O3  When a fetch fails, the last good set stays.
  *   O4  One thread fetches at a time. Only requests that need the result wait for it, and only a
- * few of them.
+ *       few of them.
  */
 #include "identity/auth.h"
 
@@ -43,7 +43,7 @@ struct oidc {
     pthread_mutex_t lock;
     pthread_cond_t fetched;
     bool fetching;
-    unsigned rounds; /* fetches that ended */
+    unsigned rounds; /* completed fetches */
     int waiting;
     jwks *set; /* NULL: none yet */
     int64_t tried_us, got_us;
@@ -52,7 +52,7 @@ struct oidc {
     bool places_busy;
     endpoints places;     /* authorize NULL: not known yet */
     int64_t places_us;    /* when they were fetched */
-    int64_t places_tried; /* and when that was tried */
+    int64_t places_tried; /* when a fetch was last tried */
 };
 
 static bool given(const char *s)
@@ -189,7 +189,7 @@ static bool file_read(const char *path, buf *out, const char **why)
     return ok;
 }
 
-/* A new set; NULL and a message. */
+/* Loads a new set; on failure returns NULL and fills the message. */
 static jwks *keys_load(oidc *o, char *message)
 {
     const char *why = "", *where = o->cfg->oidc_jwks;
@@ -215,7 +215,7 @@ static jwks *keys_load(oidc *o, char *message)
     return set;
 }
 
-/* With o->lock held; it is released while the fetch runs. */
+/* Caller holds o->lock, which is released while the fetch runs. */
 static void keys_refresh(oidc *o)
 {
     char message[AUTH_MESSAGE];
@@ -238,8 +238,8 @@ static void keys_refresh(oidc *o)
     pthread_cond_broadcast(&o->fetched);
 }
 
-/* A reference to the set; NULL when there is none yet. `stale` (or NULL) is a set that lacked a
- * key: a newer one is fetched if O1 allows it. *busy: too many requests wait for that already. */
+/* A reference to the set; NULL if there is none yet. `stale` (or NULL) is a set that lacked a key:
+ * a newer one is fetched if O1 allows it. *busy: too many requests wait for that already. */
 static jwks *keys_take(oidc *o, const jwks *stale, bool *busy)
 {
     pthread_mutex_lock(&o->lock);
@@ -310,7 +310,8 @@ static void role_add(buf *out, const char *s, size_t n)
     buf_add(out, s, n);
 }
 
-/* From an array of texts, or a text with spaces or commas; the result is separated by commas. */
+/* From an array of strings, or a string separated by spaces or commas; the result is separated by
+ * commas. */
 static const char *roles_read(arena *a, const json_doc *d, const json_node *v)
 {
     buf out;
@@ -390,7 +391,7 @@ const char *oidc_authorize(oidc *o, arena *a, const oidc_start *in, const char *
     return url;
 }
 
-/* The id_token for a code. */
+/* Exchanges a code for an id_token. */
 static auth_verdict code_redeem(oidc *o, arena *a, const oidc_code *in, const char **token,
                                 const char **why)
 {

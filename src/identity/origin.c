@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * origin.c: checks which web page sent a request: no foreign page may drive this server.
+ * origin.c: checks which web page sent a request: no foreign page may control this server.
  *
- * In local mode callers are believed, so the threat is a browser on this machine. A page whose name
+ * In local mode callers are trusted, so the threat is a browser on this machine. A page whose name
  * resolves to 127.0.0.1 (DNS rebinding) is stopped by its Host, any other page by its Origin or by
  * Sec-Fetch-Site. That includes reads: a page cannot see the answers, but it can send thousands of
  * requests. A page on another port of this machine ("same-site") is foreign too.
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* host:port as it stands in Host, Origin or a setting. */
+/* host:port as written in Host, Origin or a setting. */
 typedef struct place {
     char host[256]; /* without brackets */
     int port;       /* 0: not given */
@@ -61,7 +61,7 @@ static bool place_read(const char *s, place *out)
     return out->port >= 1 && out->port <= 65535;
 }
 
-/* "https://host:port", with the port of its scheme when none stands there. False for "null". */
+/* "https://host:port", with the default port of the scheme if there is none. False for "null". */
 static bool origin_read(const char *s, place *out)
 {
     bool https = strncasecmp(s, "https://", 8) == 0;

@@ -2,10 +2,10 @@
  *
  * rule.h: how one protocol names its callers, and which roles a caller may have.
  *
- * Each protocol has its own habits: which header or parameter names the user, whether an agent may
- * act for a user, what an unknown caller is told. An identity_rule is those habits; it belongs to
- * the protocol (src/face/NAME/identity.c). The mechanisms behind it (tokens, cookies, an OpenID
- * Connect issuer, local mode) are the same for all protocols and stay in src/identity.
+ * Protocols differ in which header or parameter names the user, whether an agent may act for a
+ * user, and which error an unknown caller gets. An identity_rule describes these differences; it
+ * belongs to the protocol (src/face/NAME/identity.c). The mechanisms behind it (tokens, cookies, an
+ * OpenID Connect issuer, local mode) are the same for all protocols and stay in src/identity.
  *
  * Invariants
  *   R1  In the modes `tokens` and `oidc` a rule starts from the identity of a verified credential.
@@ -21,15 +21,15 @@
 
 /* ------------------------------------------------------------------ roles */
 
-/* Which callers may use a route: any one of the roles in its mask is enough. The values lie above
- * those of route flags, so that a mask of flags given as roles does not compile (ROUTE()). */
+/* Which callers may use a route: one of the roles in its mask is enough. The values lie above those
+ * of route flags, so that a mask of flags passed as roles does not compile (ROUTE()). */
 enum {
     ROLE_ANYONE = 1 << 16,  /* needs no identity at all: health checks, documents, sign-in */
-    ROLE_USER = 1 << 17,    /* every caller that was identified */
-    ROLE_CLIENT = 1 << 18,  /* … by way of a client that has an id */
+    ROLE_USER = 1 << 17,    /* every identified caller */
+    ROLE_CLIENT = 1 << 18,  /* … with a client id */
     ROLE_ADMIN = 1 << 19,   /* granted by a token or by the setting `admins` */
-    ROLE_AUDITOR = 1 << 20, /* the same by `auditors` */
-    ROLE_INDEXER = 1 << 21, /* the same by `indexers` */
+    ROLE_AUDITOR = 1 << 20, /* likewise, by `auditors` */
+    ROLE_INDEXER = 1 << 21, /* likewise, by `indexers` */
     ROLE_ALL = ROLE_ANYONE | ROLE_USER | ROLE_CLIENT | ROLE_ADMIN | ROLE_AUDITOR | ROLE_INDEXER
 };
 
@@ -47,7 +47,7 @@ typedef struct identity {
     const char *roles;  /* separated by commas; "" when none */
 } identity;
 
-/* Where a request of local mode may name its user. */
+/* Where a request in local mode may name its user. */
 typedef enum {
     USER_FROM_NOTHING, /* ends a list */
     USER_FROM_BEARER,  /* Authorization: Bearer NAME */
@@ -66,16 +66,16 @@ typedef struct identity_rule {
     const char *share_header;
     /* A header by which an agent names itself and acts on its own, or for a user; NULL: none. */
     const char *agent_header;
-    /* A malformed request is reported as such before its caller is refused: the query before the
+    /* Report a malformed request as such before refusing its caller: check the query before the
      * identity, the body before the roles. */
     bool malformed_first;
-    /* Local mode: fills what else the request claims (`claimed` is empty): its client, or a user
-     * that goes before local_order. False: the answer is filled. NULL: nothing. */
+    /* Local mode: fills in what else the request claims (`claimed` is empty): its client, or a user
+     * that takes precedence over local_order. False: the answer is filled in. NULL: nothing. */
     bool (*claim)(const auth *a, request *q, identity *claimed);
     /* Modes `tokens` and `oidc`: may let `verified` act for another user. False: the answer is
-     * filled. NULL: a user named by the request must be the credential's. */
+     * filled in. NULL: a user named by the request must be the credential's. */
     bool (*act)(const auth *a, request *q, identity *verified);
-    /* Local mode: what a caller that names no user is told (401). NULL: the default text. */
+    /* Local mode: the error text for a caller that names no user (401). NULL: the default text. */
     const char *(*stranger)(request *q);
     /* Refuses a caller that has none of the roles of the route. NULL: 403 `forbidden`. */
     void (*refuse_role)(request *q, unsigned roles);
@@ -87,7 +87,7 @@ typedef struct identity_rule {
 const char *identity_api_key(request *q);
 /* 1 to 255 bytes of UTF-8 without control characters. */
 bool identity_id_valid(const char *s);
-/* Whether the setting trusted-clients names it: such a client may name any user. */
+/* Whether the setting trusted-clients lists it: such a client may name any user. */
 bool identity_client_trusted(const auth *a, const char *client);
 /* Answers 400: the id in that field is not valid. Always false. */
 bool identity_refuse_id(request *q, const char *field);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that wait in the queue; other events than deltas may use twice that. */
+/* Limit of the bytes in the queue; events other than deltas may use twice that. */
 #define MAX_DELTA_BYTES ((size_t)16 << 20)
 
 void ephemeral_queue_init(ephemeral_queue *q)
@@ -73,7 +73,7 @@ void ephemeral_take(ephemeral_queue *q, ephemeral **list)
     q->end = &q->first;
     q->bytes = 0;
     pthread_mutex_unlock(&q->lock);
-    ephemeral **at = list; /* where the last one was put: nearly always the place of the next */
+    ephemeral **at = list; /* place of the last one: nearly always that of the next */
     for (int64_t before = INT64_MIN; e;) {
         ephemeral *next = e->next;
         if (e->after < before)

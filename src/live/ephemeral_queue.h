@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ephemeral_queue.h: ephemeral events on their way from live_publish() to the follower of live.c.
+ * ephemeral_queue.h: the queue of ephemeral events between live_publish() and the follower of
+ * live.c.
  */
 #ifndef LIVE_EPHEMERAL_QUEUE_H
 #define LIVE_EPHEMERAL_QUEUE_H
@@ -13,7 +14,7 @@ typedef struct ephemeral {
     struct ephemeral *next;
     int64_t after;         /* L3 in live.c */
     ephemeral_event event; /* its texts are in `memory` */
-    size_t size;           /* of all of it */
+    size_t size;           /* bytes, including `memory` */
     char memory[];
 } ephemeral;
 
@@ -24,12 +25,12 @@ typedef struct ephemeral_queue {
 } ephemeral_queue;
 
 void ephemeral_queue_init(ephemeral_queue *q);
-void ephemeral_queue_free(ephemeral_queue *q); /* with what is in it */
+void ephemeral_queue_free(ephemeral_queue *q); /* with its events */
 
 ephemeral *ephemeral_new(int64_t after, const ephemeral_event *e); /* a copy */
-/* Queues an event, or frees it when too much waits already. True: nothing waited before. */
+/* Queues an event, or frees it if too much is queued already. True: the queue was empty. */
 bool ephemeral_put(ephemeral_queue *q, ephemeral *e);
-/* Moves all of them to a list in the order of `after`. Events of several nodes arrive in any order,
+/* Moves all events to a list, ordered by `after`. Events of several nodes arrive in any order,
  * those of one node in order. */
 void ephemeral_take(ephemeral_queue *q, ephemeral **list);
 void ephemeral_free(ephemeral **list);

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live.c: hands what is committed to every stream that asked for it.
+ * live.c: delivers committed events to every stream that asked for them.
  *
- * Two threads. The follower reads each event once, with no viewer's limits, renders it once for the
- * feeds that share their bytes, and puts these into every stream whose filter it passes and whose
- * viewer may see it now. The replayer (replay.c) gives streams that are behind what they missed,
- * page by page and in turns, as fast as they take it. So neither a thread of the pool nor the
- * follower waits for a slow client.
+ * Two threads. The follower reads each event once, without access limits, renders it once for feeds
+ * that share their bytes, and adds these to every stream whose filter matches and whose viewer may
+ * see the event now. The replayer (replay.c) sends streams that are behind what they missed, page
+ * by page and in turns, as fast as they read. So neither a pool thread nor the follower ever waits
+ * for a slow client.
  */
 /* clang-format off */
 /*
  * Invariants
- *   L1  `last` is the number up to which the follower has handed out (or is about to hand out)
+ *   L1  `last` is the number up to which the follower has delivered (or is about to deliver)
  *       everything to its streams. A stream joins it under the lock, when it has everything up to
- *       `last`; the follower leaves out what is not past the stream's own `after`. So nothing is
- *       missing and nothing comes twice between replay and live.
- *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower from
- *       `joining` on. Only these two lists are shared, under the lock.
+ *       `last`; the follower skips events not past the stream's own `after`. So between replay and
+ *       live nothing is lost and nothing is sent twice.
+ *   L2  A stream belongs to one thread: to the replayer while it is on `behind`, to the follower
+ *       from `joining` on. Only these two lists are shared, under the lock.
  *   L3  An ephemeral event (live_publish()) carries the number of the newest event at that moment, on
- *       this node or on the node that it comes from. It is handed out behind the events up to that
- *       number and before those past it; the follower waits a little for other nodes (live_settle()).
- *   L4  Bytes that clients do not take are bounded, for each stream (stream-bytes) and for all
- *       together (streams-bytes). A stream past a bound falls behind: what its client has not begun
- *       to take is dropped, and the replayer gives it again, from the store.
- *   L5  Nothing is left out silently. A stream that would miss an ephemeral event, or whose client
- *       takes nothing for stall-seconds while it is replayed, gets a last event that says so and is
- *       ended. Only deltas may be missing: the entry that follows has their text.
+ *       this node or on the node that it comes from. It is delivered after the events up to that
+ *       number and before later ones; the follower waits a little for other nodes (live_settle()).
+ *   L4  Bytes that clients do not read are bounded, for each stream (stream-bytes) and for all
+ *       together (streams-bytes). A stream over a bound falls behind: what its client has not begun
+ *       to read is dropped, and the replayer sends it again, from the store.
+ *   L5  Nothing is lost silently. A stream that would miss an ephemeral event, or whose client reads
+ *       nothing for stall-seconds during replay, gets a last event that says so and ends. Only deltas
+ *       may be missing: the entry that follows has their text.
  */
 /* clang-format on */
 #include "live/live_internal.h"
@@ -40,8 +40,8 @@
 #include <time.h>
 
 enum {
-    PAGE = 500,      /* events that the follower reads at once */
-    MAX_SINGLE = 16, /* so many events of a page are read one by one */
+    PAGE = 500,      /* events the follower reads per call */
+    MAX_SINGLE = 16, /* up to this many events of a page are read one by one */
     TICK_MS = 1000
 };
 
@@ -126,8 +126,8 @@ void reader_close(live *l, reader *r)
     atomic_fetch_add(&l->dropped, 1);
 }
 
-/* Puts a new one where it belongs (L1). The number that a client has brought along may be any: it
- * is looked at by the replayer. */
+/* Puts a new stream on its list (L1). The number a client sends may be anything: the replayer
+ * checks it. */
 static void reader_place(live *l, reader *r, bool from_now)
 {
     pthread_mutex_lock(&l->lock);
@@ -195,13 +195,13 @@ typedef struct follow {
     ramet_call *call;
     reader *readers;
     int64_t last;
-    buf text;           /* room to render in */
-    shared_buf *shared; /* what is being handed out, in shared bytes; NULL: not rendered yet */
-    shared_buf *own;    /* the same for the last stream with a feed of its own */
-    const ramet_event *whole; /* the event with its entries; NULL: not looked up yet */
+    buf text;           /* buffer for rendering */
+    shared_buf *shared; /* the event being delivered, in shared bytes; NULL: not rendered yet */
+    shared_buf *own;    /* likewise, for the last stream with a feed of its own */
+    const ramet_event *whole; /* the event with its entries; NULL: not read yet */
     ramet_call *full;         /* for its entries */
-    ephemeral *ephemeral;     /* taken from the queue, not handed out yet */
-    ephemeral *past;          /* handed out, but looks may still point to them */
+    ephemeral *ephemeral;     /* taken from the queue, not delivered yet */
+    ephemeral *past;          /* delivered, but `looks` may still point to them */
     bool failed;              /* the store could not be read; it was logged */
 } follow;
 
@@ -218,14 +218,14 @@ static bool reader_wants(const reader *r, const ramet_event *e)
            (!r->tree || strcmp(r->tree, e->tree) == 0);
 }
 
-/* Everything in a page was committed before the first look, so one look a session is enough. */
+/* Everything in a page was committed before the first check, so one check per session is enough. */
 static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
 {
     size_t slot = 0;
     bool deleted = e->kind == RAMET_EVENT_DELETED;
     if (!v->call)
         v->call = viewer_call(l->store, v);
-    /* A member sees his own removal, and nothing else of that session: such a look is not kept. */
+    /* A member sees their own removal, and nothing else of that session: do not cache that. */
     if (e->member && !e->after) {
         bool seen = ramet_event_seen(v->call, e);
         ramet_call_reset(v->call);
@@ -244,7 +244,7 @@ static bool viewer_sees(live *l, viewer *v, const ramet_event *e)
     return v->looks[slot].seen;
 }
 
-/* The texts of a page are about to go. */
+/* Clears cached checks before the page's memory is freed. */
 static void looks_forget(live *l)
 {
     pthread_mutex_lock(&l->lock);
@@ -258,11 +258,11 @@ static void looks_forget(live *l)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* What becomes of a stream when it was given something. */
+/* What happens to a stream after a delivery. */
 typedef enum { STAYS, FALLS_BEHIND, ENDS } fate;
 typedef fate (*giver)(follow *f, reader *r, void *arg);
 
-/* Gives something to each stream. Those that do not stay leave the list. */
+/* Delivers something to each stream. Streams that do not stay leave the list. */
 static void readers_give(follow *f, giver give, void *arg)
 {
     for (reader **at = &f->readers; *at;) {
@@ -285,7 +285,7 @@ static void readers_give(follow *f, giver give, void *arg)
     }
 }
 
-/* The stream is past a bound (L4, L5). */
+/* Handles a stream over a bound (L4, L5). */
 static fate reader_fall(live *l, reader *r)
 {
     int64_t number;
@@ -302,7 +302,7 @@ static fate reader_fall(live *l, reader *r)
     return FALLS_BEHIND;
 }
 
-/* A client that has taken everything is not slow: one event may be larger than the bound. */
+/* A client that has read everything is not slow: one event may exceed the bound. */
 static bool reader_full(const live *l, const reader *r, size_t n)
 {
     size_t behind = body_stream_behind(r->out);
@@ -329,7 +329,7 @@ static fate give_lost(follow *f, reader *r, void *arg)
     return reader_add(r, &f->text, number) ? STAYS : ENDS;
 }
 
-/* The event with its entries, which were left out of the page. NULL: it cannot be had. */
+/* The event with its entries, which the page lacks. NULL: not available. */
 static const ramet_event *event_full(follow *f, const ramet_event *e)
 {
     ramet_events_in in = {
@@ -343,8 +343,8 @@ static const ramet_event *event_full(follow *f, const ramet_event *e)
     return out.items;
 }
 
-/* The bytes of the event for a stream; streams with the same bytes share them. NULL: its feed has
- * none. */
+/* The bytes of the event for a stream; streams with equal bytes share them. NULL: its feed writes
+ * nothing for it. */
 static shared_buf *event_render(follow *f, const reader *r)
 {
     shared_buf **kept = r->feed.is_shared ? &f->shared : &f->own;
@@ -366,7 +366,7 @@ static fate give_event(follow *f, reader *r, void *arg)
         return STAYS;
     if (!f->whole)
         f->whole = e->kind == RAMET_EVENT_APPENDED && !e->entries ? event_full(f, e) : e;
-    /* Its session was removed for good meanwhile: there is nothing to send. */
+    /* Its session was purged meanwhile: there is nothing to send. */
     if (!f->whole)
         return STAYS;
     r->after = e->number;
@@ -382,8 +382,8 @@ static fate give_relief(follow *f, reader *r, void *arg)
     return body_stream_behind(r->out) > *(size_t *)arg ? reader_fall(f->live, r) : STAYS;
 }
 
-/* What was handed out is dropped here; when too much of it waits, those that are furthest behind
- * are the first to fall behind. */
+/* Drops what was delivered. While too much is waiting in total, the streams with most bytes waiting
+ * fall behind first. */
 static void given(follow *f)
 {
     shared_buf_drop(f->shared);
@@ -421,7 +421,7 @@ void live_publish(live *l, int64_t after, const ephemeral_event *e)
 {
     if (!live_watched(l))
         return;
-    /* What this process has committed; it does not look into the file. */
+    /* What this process has committed; this does not read the file. */
     after = after >= 0 ? after : ramet_event_wait(l->store, -1, 1);
     if (ephemeral_put(&l->ephemeral, ephemeral_new(after, e)))
         ramet_event_wake(l->store);
@@ -435,7 +435,7 @@ void live_settle(live *l, void (*settle)(void *arg, int64_t event), void *arg)
     pthread_mutex_unlock(&l->settle_lock);
 }
 
-/* L3: also for ephemeral events of other nodes. */
+/* Makes L3 hold for ephemeral events of other nodes, too. */
 static void nodes_settle_upto(live *l, int64_t event)
 {
     pthread_mutex_lock(&l->settle_lock);
@@ -444,7 +444,7 @@ static void nodes_settle_upto(live *l, int64_t event)
     pthread_mutex_unlock(&l->settle_lock);
 }
 
-/* A client that is far behind goes without deltas: the entry that follows has their text (L5). */
+/* A client that is far behind gets no deltas: the entry that follows has their text (L5). */
 static fate give_ephemeral(follow *f, reader *r, void *arg)
 {
     const ephemeral_event *e = arg;
@@ -459,7 +459,7 @@ static fate give_ephemeral(follow *f, reader *r, void *arg)
     return reader_share(f, r, f->shared, -1, !e->is_delta);
 }
 
-/* Hands out the ephemeral events that were published before event `before` was committed (L3). */
+/* Delivers the ephemeral events that were published before event `before` was committed (L3). */
 static void ephemeral_give(follow *f, int64_t before)
 {
     while (f->ephemeral && f->ephemeral->after < before) {
@@ -475,7 +475,7 @@ static void ephemeral_give(follow *f, int64_t before)
 
 /* ---- pages */
 
-/* Reads a page, without entries first: most of what happens concerns few streams. */
+/* Reads a page, without entries first: most events concern few streams. */
 static bool page_read(follow *f, ramet_events_out *out)
 {
     ramet_events_in in = {.after = f->last, .limit = PAGE, .bare = true};
@@ -488,8 +488,8 @@ static bool page_read(follow *f, ramet_events_out *out)
     return ramet_events(f->call, &in, out) == RAMET_OK;
 }
 
-/* From here on the follower has everything up to `last`, and those that join must, too (L1).
- * `idle`: only when there is no stream that would have to be given it. */
+/* From here on the follower has everything up to `last`, and streams that join must, too (L1).
+ * `idle`: only if no stream would have to get it. */
 static void last_set(follow *f, int64_t last, bool idle)
 {
     live *l = f->live;
@@ -554,7 +554,7 @@ static void page_give(follow *f)
     }
 }
 
-/* Nothing was committed, as far as the follower knows. */
+/* Delivers ephemeral events when nothing new is known to be committed. */
 static void ephemeral_give_only(follow *f)
 {
     ephemeral_take(&f->live->ephemeral, &f->ephemeral);
@@ -565,14 +565,14 @@ static void ephemeral_give_only(follow *f)
     ephemeral_free(&f->past);
 }
 
-/* A heartbeat carries the number that the stream has come to, so that a client resumes from there.
+/* A heartbeat carries the number the stream has reached, so that a client resumes from there.
  */
 static fate give_heartbeat(follow *f, reader *r, void *arg)
 {
     int64_t now = *(int64_t *)arg;
     if (body_stream_gone(r->out))
         return ENDS;
-    /* A client with bytes left to take needs no sign, and would only get more to take. */
+    /* A client with unread bytes needs no heartbeat; it would only get more to read. */
     if (now - r->written_us < f->live->cfg->heartbeat_s * INT64_C(1000000) ||
         body_stream_behind(r->out))
         return STAYS;
@@ -651,7 +651,7 @@ void live_stop(live *l)
     ramet_event_wake(l->store);
     pthread_join(l->follower, NULL);
     pthread_join(l->replayer, NULL);
-    /* Those that came while the two were ending. */
+    /* Free streams that were opened while the two threads were ending. */
     pthread_mutex_lock(&l->lock);
     reader *left = l->joining, *more = l->behind;
     l->joining = l->behind = NULL;

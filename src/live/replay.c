@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * replay.c: gives streams that are behind what they missed, from the store.
+ * replay.c: sends streams that are behind what they missed, from the store.
  *
- * One thread, the replayer. Streams take turns; in its turn one is given a page of events, as far
+ * One thread, the replayer. Streams take turns; in its turn a stream gets a page of events, as far
  * as there is room for them: in the stream itself, among the streams of its user, and among all. A
  * stream that has caught up joins the follower (L1 in live.c).
  */
@@ -13,19 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REPLAY_PAGE = 100 /* events of one turn */, SAME = 128 /* a power of two */ };
+enum { REPLAY_PAGE = 100 /* events per turn */, SAME = 128 /* a power of two */ };
 
 typedef struct replay {
     live *live;
     reader *readers;
-    /* Events of this round, by number: streams that get the same bytes share them. */
+    /* Events of this round, by number: streams that get equal bytes share them. */
     shared_buf *same[SAME];
 } replay;
 
 typedef enum { TURN_AGAIN, TURN_WAIT, TURN_PLACED, TURN_OVER } turn;
 
-/* Whether n more bytes may wait for the client. When it has taken everything, one event of any size
- * may, unless there is too much for others. */
+/* Whether n more bytes may wait for the client. Once it has read everything, one event of any size
+ * may, unless the total is used up. */
 static bool replay_room(const live *l, const reader *r, size_t n)
 {
     size_t waiting = body_stream_behind(r->out), all = (size_t)l->cfg->streams_bytes;
@@ -38,7 +38,7 @@ static bool replay_room(const live *l, const reader *r, size_t n)
     return !waiting || waiting + n <= (size_t)l->cfg->stream_bytes / 2;
 }
 
-/* The bytes of an event, perhaps those that another stream was just given. */
+/* The bytes of an event, shared with another stream if possible. */
 static shared_buf *replay_share(replay *p, int64_t number, const buf *text)
 {
     shared_buf **same = &p->same[number & (SAME - 1)];
@@ -57,7 +57,7 @@ static void same_forget(replay *p)
     }
 }
 
-/* Gives one event when there is room for it. */
+/* Sends one event if there is room for it. */
 static turn replay_event(replay *p, reader *r, const ramet_event *e, buf *text)
 {
     live *l = p->live;
@@ -78,7 +78,7 @@ static turn replay_event(replay *p, reader *r, const ramet_event *e, buf *text)
                                                                                     : TURN_OVER;
 }
 
-/* Gives a page as far as there is room; the rest is read again, and less of it. */
+/* Sends a page as far as there is room; the rest is read again, in a smaller page. */
 static turn replay_give(replay *p, reader *r, const ramet_events_out *out)
 {
     live *l = p->live;
@@ -120,7 +120,7 @@ static turn replay_page(replay *p, reader *r)
     return t;
 }
 
-/* There is no room: the client is waited for, but not for ever. */
+/* There is no room: wait for the client, but not for ever. */
 static turn replay_wait(live *l, reader *r, size_t behind)
 {
     int64_t now = time_mono_us();
@@ -141,8 +141,8 @@ static turn replay_turn(replay *p, reader *r)
     r->behind = behind;
     if (!replay_room(l, r, r->wants))
         return replay_wait(l, r, behind);
-    /* When one page is left, it is read while the follower stands still: so a replay ends, however
-     * fast events come. */
+    /* Read the last page with the follower blocked, so that a replay ends however fast events
+     * arrive. */
     pthread_mutex_lock(&l->lock);
     bool near = l->last - r->after <= r->page;
     if (!near)
@@ -158,7 +158,7 @@ static turn replay_turn(replay *p, reader *r)
     return t;
 }
 
-/* One turn for each; returns whether any got on. */
+/* Gives each stream one turn; returns whether any made progress. */
 static bool replay_round(replay *p)
 {
     bool on = false;
@@ -183,7 +183,8 @@ static bool replay_round(replay *p)
     return on;
 }
 
-/* Takes those that came; waits for some when there are none, and a little when all have to wait. */
+/* Takes over new streams. Waits until there is one if there are none, and briefly if all streams
+ * must wait. */
 static bool replay_take(replay *p, bool on)
 {
     live *l = p->live;

@@ -17,8 +17,8 @@ size_t sse_begin(buf *out, const char *event, int64_t number)
     return out->n;
 }
 
-/* JSON that was stored as it came may hold line ends between its values: each line of the data gets
- * its own `data:`, and the client joins them again. */
+/* Stored JSON may contain line breaks between its values: each line of the data gets its own
+ * `data:`, and the client joins them again. */
 static void lines_split(buf *out, size_t start)
 {
     size_t n = out->n - start;

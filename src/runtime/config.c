@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * config.c: the settings of a server: defaults, values by name, the configuration file.
+ * config.c: the server's settings: defaults, setting a value by name, and the configuration file.
  */
 #include "runtime/config.h"
 #include "runtime/settings.h"
@@ -63,7 +63,7 @@ static bool number_read(const server_setting *s, const char *value, int64_t *out
            n <= s->most;
 }
 
-/* Puts a checked value where it belongs; `value` must live as long as the settings. */
+/* Stores a checked value; `value` must live as long as the settings. */
 static bool setting_put(server_config *cfg, const server_setting *s, const char *value,
                         char *message)
 {
@@ -144,17 +144,17 @@ static char *unquoted(char *s)
     return s + 1;
 }
 
-/* A file that is being read. */
+/* A configuration file while it is read. */
 typedef struct config_file {
     server_config *cfg;
     arena *a;
     bool seen[N_SETTINGS];
-    const char *agent; /* the part [agent NAME] that the line stands in; NULL: none */
-    const char *kind;  /* of it; NULL: not told yet */
-    const char *rest;  /* its other settings, ",name=value" */
+    const char *agent; /* the section [agent NAME] being read; NULL: none */
+    const char *kind;  /* the section's kind; NULL: not set yet */
+    const char *rest;  /* the section's other settings, ",name=value" */
 } config_file;
 
-/* A part is the same as one line `agent = NAME=KIND,…`. */
+/* A section [agent NAME] is equivalent to one line `agent = NAME=KIND,…`. */
 static bool agent_part_end(config_file *f, char *message)
 {
     const char *name = f->agent;
@@ -185,7 +185,7 @@ static bool part_begin(config_file *f, char *line, char *message)
     return true;
 }
 
-/* The value as it stands in an agent's text: quoted, so that it may hold anything. */
+/* Quotes a value for an agent's specification, so that it may contain anything. */
 static const char *value_quoted(arena *a, const char *value)
 {
     char *out = arena_alloc(a, 2 * strlen(value) + 3), *p = out;

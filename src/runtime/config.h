@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * config.h: the settings of the server. One table (settings.h) gives the flags of `ramet serve`,
+ * config.h: the settings of the server. One table (settings.h) defines the flags of `ramet serve`,
  * the names in the configuration file, their defaults and docs/server.md.
  */
 #ifndef RUNTIME_CONFIG_H
@@ -20,20 +20,20 @@ typedef struct setting_list {
 
 typedef struct server_config {
     const char *listen; /* ADDR:PORT; [v6]:PORT */
-    const char *grpc;   /* the same, for gRPC alone; "": none */
+    const char *grpc;   /* likewise, for gRPC only; "": none */
     const char *public_url;
     const char *kagent_agents; /* any, listed */
     const char *db;
-    const char *attachments; /* folder; empty: where the store has them by itself */
+    const char *attachments; /* folder; "": the store's default */
     setting_list db_read;    /* URLs of read replicas */
-    const char *db_direct;   /* past pgbouncer */
+    const char *db_direct;   /* bypasses pgbouncer */
     int64_t db_pool;
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
     const char *trusted_clients; /* the same */
     bool private_urls;
-    const char *admins, *auditors, *indexers; /* parted by commas; a * at the end: a prefix */
-    const char *cors;                         /* origins, parted by commas; * = any; "" = none */
+    const char *admins, *auditors, *indexers; /* by comma; a trailing * matches a prefix */
+    const char *cors;                         /* origins, separated by commas; * = any; "" = none */
     const char *cookie_key;                   /* "": see cookie.c */
     const char *log_format;                   /* logfmt, json */
     const char *log_level;                    /* error, warn, info, debug */
@@ -48,7 +48,7 @@ typedef struct server_config {
     int64_t event_window, stream_max, stream_bytes, streams_bytes, heartbeat_s, stall_s;
     int64_t attachment_max;
     int64_t grace_days, gc_hours;
-    setting_list agents; /* each as agents_new() takes it */
+    setting_list agents; /* each in the syntax of agents_new() */
     const char *default_agent, *title_agent;
     int64_t turns, turn_queue, turn_s, turn_idle_s, question_s, turn_stop_s, answer_max;
     const char *oidc_issuer, *oidc_jwks, *oidc_audience, *oidc_client_id, *oidc_client_secret;
@@ -64,27 +64,27 @@ typedef enum {
 } setting_kind;
 
 typedef struct server_setting {
-    const char *part; /* a heading, and nothing else */
-    const char *name; /* both NULL: the end */
+    const char *part; /* a heading; the row has nothing else */
+    const char *name; /* name and part both NULL: end of the table */
     setting_kind kind;
-    const char *value; /* what its value is called in help */
-    const char *words; /* the values that it can have, parted by | */
+    const char *value; /* placeholder for the value in the help */
+    const char *words; /* allowed values, separated by | */
     const char *otherwise;
     const char *text;
     int64_t least, most;
-    size_t at; /* in server_config */
+    size_t at; /* offset in server_config */
 } server_setting;
 extern const server_setting server_settings[];
 
 #define CONFIG_MESSAGE 512
 void config_defaults(server_config *cfg);
-/* False: *message (CONFIG_MESSAGE bytes) tells why. The value is copied into the arena; one of a
- * list is added to those that are there. */
+/* Returns false with a reason in *message (CONFIG_MESSAGE bytes). The value is copied into the
+ * arena; a value of a list setting is added to the list. */
 bool config_set(server_config *cfg, arena *a, const char *name, const char *value, char *message);
-/* Lines of `name = value`; # begins a comment line; [agent NAME] begins the settings of an agent.
- * The message names file and line. */
+/* Reads lines of `name = value`. A line that begins with # is a comment; [agent NAME] begins the
+ * settings of an agent. On failure the message names file and line. */
 bool config_read(server_config *cfg, arena *a, const char *path, char *message);
-/* The tables of docs/server.md. */
+/* Writes the tables of docs/server.md. */
 void config_markdown(buf *out);
 
 #endif

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * idle.c: see idle.h.
+ */
 #include "runtime/idle.h"
 
 #include "base/memory.h"
@@ -6,7 +9,7 @@
 #include <time.h>
 
 #define LOOK_US INT64_C(5000000)
-#define QUIET_US (LOOK_US / 10) /* CPU time between two looks that is not load */
+#define QUIET_US (LOOK_US / 10) /* less CPU time than this between two checks counts as idle */
 #define WORTH_BYTES (INT64_C(2) << 20)
 
 static int64_t cpu_us(void)

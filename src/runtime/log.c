@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * log.c: lines for the operator on standard error, logfmt or JSON, one write each.
+ * log.c: writes log lines to standard error, as logfmt or JSON, one write() each.
  *
- * A line may contain anything that a client sends, so control characters and broken UTF-8 are
+ * A line may contain anything that a client sends, so control characters and invalid UTF-8 are
  * escaped and long values are cut.
  */
 #include "runtime/log.h"
@@ -33,7 +33,8 @@ void log_setup(const server_config *cfg)
 
 /* ------------------------------------------------------------------ a line */
 
-/* Between quotes. Bytes that are no UTF-8 become the characters of the same number. */
+/* Writes a quoted value. A byte that is not valid UTF-8 becomes the character with the same
+ * number. */
 static void value_quote(buf *out, const char *s, size_t n)
 {
     buf_putc(out, '"');
@@ -64,7 +65,7 @@ static bool value_plain(const char *s, size_t n)
     return n > 0;
 }
 
-/* A number stands without quotes in JSON, too. */
+/* A number needs no quotes, in JSON either. */
 static bool value_number(const char *s, size_t n)
 {
     size_t i = 0, dots = 0;
@@ -105,7 +106,7 @@ void log_end(buf *out)
     if (log_state.json)
         buf_putc(out, '}');
     buf_putc(out, '\n');
-    /* A log that cannot be written is no reason to stop serving. */
+    /* Keep serving if the log cannot be written. */
     ssize_t n = out->over ? 0 : write(STDERR_FILENO, out->p, out->n);
     (void)n;
     buf_release(out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * log.h: lines for the operator on standard error, logfmt or JSON, one write each.
+ * log.h: writes log lines to standard error, as logfmt or JSON, one write() each.
  */
 #ifndef RUNTIME_LOG_H
 #define RUNTIME_LOG_H
@@ -10,10 +10,10 @@
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG } log_level;
 void log_setup(const server_config *cfg);
-/* One line on standard error: time, level, message, then name and value pairs, NULL at the end. */
+/* Writes one line: time, level, message, then pairs of name and value, ending with NULL. */
 void log_line(log_level level, const char *message, ...) __attribute__((sentinel));
 
-/* Parts of a line, for log lines that are not made of fixed pairs. */
+/* The parts of a line, for lines that are not made of fixed pairs. */
 bool log_wants(log_level level);
 void log_begin(buf *out, log_level level, const char *message);
 void log_pair(buf *out, const char *name, const char *value);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pool.c: the threads that run requests. A write waits for its commit on one of them, so no HTTP
- * worker has to.
+ * pool.c: the thread pool that runs requests. A write blocks a pool thread until it is committed,
+ * never an HTTP worker.
  *
- * Each idle thread sleeps on a condition of its own, so that one request wakes one thread. The one
- * that became idle last is woken first: its caches are warm.
+ * Each idle thread sleeps on its own condition variable, so one request wakes one thread. The
+ * thread that became idle last is woken first: its caches are warm.
  */
 #include "runtime/pool.h"
 
@@ -18,25 +18,26 @@ typedef struct pool_thread {
     pool *p;
     pthread_t id;
     pthread_cond_t wake;
-    pool_job *job;            /* handed to it while it was idle */
-    work_lane *lane;          /* that its job counts in; NULL: in none */
-    struct pool_thread *next; /* idle below it */
+    pool_job *job;            /* job handed over while the thread was idle */
+    work_lane *lane;          /* the lane its job counts in; NULL: none */
+    struct pool_thread *next; /* next in the stack of idle threads */
 } pool_thread;
 
 struct pool {
-    pthread_mutex_t lock; /* guards all but the atomics */
+    pthread_mutex_t lock; /* guards everything but the atomics */
     work_queue queue;
     pool_thread *idle;
     pool_thread *threads;
     int n_threads;
     atomic_size_t busy; /* waiting or running */
-    atomic_bool closed; /* takes nothing more */
+    atomic_bool closed; /* accepts no more jobs */
     bool stop;
 };
 
 static _Thread_local pool_thread *this_thread;
 
-/* With the lock, as all up to pool_main(). Hands what may run to threads that have nothing to do.
+/* Hands runnable jobs to idle threads. Caller holds the lock, as for all functions up to
+ * pool_main().
  */
 static void idle_feed(pool *p)
 {
@@ -80,7 +81,7 @@ static void *pool_main(void *arg)
         pthread_mutex_unlock(&p->lock);
         job->run(job);
         pthread_mutex_lock(&p->lock);
-        /* A job that was put back by pool_claim() still waits. */
+        /* A job that pool_claim() queued again still counts as busy. */
         if (t->lane)
             atomic_fetch_sub(&p->busy, 1);
         lane_leave(p, t);
@@ -119,7 +120,7 @@ bool pool_claim(pool *p, pool_job *job, work_kind kind, const char *client)
             work_queue_add(&p->queue, lane, job);
         lane_leave(p, t);
         t->lane = now ? lane : NULL;
-        idle_feed(p); /* its former lane has room */
+        idle_feed(p); /* the lane it left has room now */
     }
     pthread_mutex_unlock(&p->lock);
     return now;

@@ -11,9 +11,9 @@
 #include <string.h>
 
 struct work_lane {
-    work_lane *same;         /* next in its bucket */
-    work_lane *prev, *next;  /* in the order of turns, while jobs wait */
-    pool_job *waiting, *end; /* first and last */
+    work_lane *same;         /* next in its hash bucket */
+    work_lane *prev, *next;  /* in turn order, while jobs wait */
+    pool_job *waiting, *end; /* first and last waiting job */
     int running;
     work_kind kind;
     size_t bucket;
@@ -124,8 +124,8 @@ void work_queue_add(work_queue *q, work_lane *lane, pool_job *job)
     lane->end = job;
 }
 
-/* The lane that has the next turn: the first below its share, else the first below its most. Only
- * lanes at their bounds are passed over, and no more of them than threads can be. */
+/* The lane whose turn is next: the first one below its share, otherwise the first one below its
+ * maximum. At most as many lanes as there are threads can be at a bound, so the scan is short. */
 static work_lane *turn_next(const work_queue *q)
 {
     work_lane *lane = q->first;

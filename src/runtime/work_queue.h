@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * work_queue.h: the order in which requests get a thread, shared fairly between clients.
+ * work_queue.h: decides which request gets the next thread, sharing threads fairly between clients.
  *
- * Requests of one client and one kind form a lane. Lanes with waiting requests take turns, so one
- * that has a hundred waiting delays another by one request, not by a hundred. A lane has two
- * bounds on the requests that run at once:
+ * Requests of one client and one kind form a lane. Lanes with waiting requests take turns, so a
+ * lane with a hundred waiting requests delays another one by one request, not by a hundred. Two
+ * bounds limit the requests of a lane that run at once:
  *
- *   share  reached while requests of others wait: those go first
- *   most   never exceeded: the rest stays free for clients that come later
+ *   share  a lane that has reached it lets waiting requests of other lanes go first
+ *   most   never exceeded: the rest stays free for clients that arrive later
  *
- * Both are parts of what requests of that kind compete for: threads, or for reads the read
- * connections of the store, of which there are fewer.
+ * Both are fractions of what requests of that kind compete for: threads or, for reads, the store's
+ * read connections, of which there are fewer.
  *
- * Not safe from several threads: the caller (pool.c) holds a lock.
+ * Not thread-safe: the caller (pool.c) holds a lock.
  */
 #ifndef RUNTIME_WORK_QUEUE_H
 #define RUNTIME_WORK_QUEUE_H
@@ -21,9 +21,9 @@
 #include <stddef.h>
 
 typedef enum {
-    WORK_SHORT, /* waits for nothing for long; also a request whose user is not known yet */
+    WORK_SHORT, /* does not block for long; also a request whose user is not known yet */
     WORK_READ,  /* holds a read connection of the store */
-    WORK_WRITE, /* waits for a commit, which it shares with others */
+    WORK_WRITE, /* waits for a group commit */
     WORK_KINDS
 } work_kind;
 
@@ -32,7 +32,7 @@ typedef struct work_lane work_lane;
 
 typedef struct work_limits {
     int threads;
-    int readers; /* read connections of the store; 0: as many as threads */
+    int readers; /* read connections of the store; 0: same as threads */
     int share;   /* percent, 1-100 */
 } work_limits;
 
@@ -42,22 +42,22 @@ typedef struct work_queue {
     struct {
         int share, most;
     } bounds[WORK_KINDS];
-    work_lane *lanes[WORK_BUCKETS]; /* those in use, by their name */
-    work_lane *first, *last;        /* those with waiting jobs; the first has the next turn */
+    work_lane *lanes[WORK_BUCKETS]; /* lanes in use, hashed by name */
+    work_lane *first, *last;        /* lanes with waiting jobs, in turn order */
 } work_queue;
 
 void work_queue_init(work_queue *q, const work_limits *limits);
 
-/* The lane of a client; made when there is none. It lives while a job runs or waits in it. */
+/* Finds or creates the lane of a client. It exists while a job runs or waits in it. */
 work_lane *work_lane_get(work_queue *q, work_kind kind, const char *client);
-/* Whether one more job of the lane may run at once. */
+/* Whether the lane may run one more job now. */
 bool work_lane_open(const work_queue *q, const work_lane *lane);
-void work_lane_begin(work_lane *lane);                 /* a job of it runs */
-void work_lane_end(work_queue *q, work_lane *lane);    /* ... no longer */
-void work_lane_unused(work_queue *q, work_lane *lane); /* frees it, unless it is in use */
+void work_lane_begin(work_lane *lane);                 /* one of its jobs starts */
+void work_lane_end(work_queue *q, work_lane *lane);    /* … ends */
+void work_lane_unused(work_queue *q, work_lane *lane); /* frees the lane if it is unused */
 
 void work_queue_add(work_queue *q, work_lane *lane, pool_job *job);
-/* Takes the job whose turn it is, and counts it as running in *lane. NULL: none may run now. */
+/* Takes the next job and counts it as running in *lane. NULL: none may run now. */
 pool_job *work_queue_take(work_queue *q, work_lane **lane);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: the routes of the server itself: is it alive, is it ready, what does it count, what can
- * it do. The documents are made once, from the tables of all faces.
+ * about.c: the server's own routes: health, readiness, metrics, capabilities, documents. The
+ * documents are generated once, from the tables of all faces.
  */
 #include "server/server.h"
 
@@ -114,22 +114,21 @@ static const form_schema *const schemas[] = {&status_schema, NULL};
 
 static const face_route routes[] = {
     ROUTE("GET", "/healthz", ROLE_ANYONE, .name = "health", .group = "The server",
-          .summary = "Whether the process answers", .flags = ROUTE_QUICK, .success = 200,
+          .summary = "Check that the process responds", .flags = ROUTE_QUICK, .success = 200,
           .answer = "Status", .run = healthz_run),
     ROUTE("GET", "/readyz", ROLE_ANYONE, .name = "ready", .group = "The server",
-          .summary = "Whether it takes writes",
-          .about = "503 after a failed write of the store, until it is well again, and while the "
+          .summary = "Check that the server accepts writes",
+          .about = "503 after a failed write of the store, until it has recovered, and while the "
                    "server stops.",
           .flags = ROUTE_QUICK, .success = 200, .answer = "Status", .statuses = "STOPPED",
           .run = readyz_run),
     ROUTE("GET", "/metrics", ROLE_ANYONE, .name = "metrics", .group = "The server",
-          .summary = "What the server counts, as Prometheus text", .success = 200,
-          .run = metrics_run),
+          .summary = "Get metrics as Prometheus text", .success = 200, .run = metrics_run),
     ROUTE("GET", "/openapi.json", ROLE_ANYONE, .name = "openapi", .group = "The server",
-          .summary = "All routes as an OpenAPI 3.1 document", .flags = ROUTE_QUICK, .success = 200,
-          .run = openapi_run),
+          .summary = "Get all routes as an OpenAPI 3.1 document", .flags = ROUTE_QUICK,
+          .success = 200, .run = openapi_run),
     ROUTE("GET", "/docs", ROLE_ANYONE, .name = "docs", .group = "The server",
-          .summary = "All routes as a page to read", .flags = ROUTE_QUICK, .success = 200,
+          .summary = "Get all routes as a web page", .flags = ROUTE_QUICK, .success = 200,
           .run = docs_run),
     ROUTES_END,
 };

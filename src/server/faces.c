@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * faces.c: the table of protocols, made of faces.def. A build may name another list (FACES_DEF):
- * the test of docs/add-a-face.md does, with one line more.
+ * faces.c: the table of protocols, generated from faces.def. A build may use another list
+ * (FACES_DEF): the test of docs/add-a-face.md does, with one more line.
  */
 #include "server/faces.h"
 
-/* Those of gRPC alone stand last, wherever their lines are. */
+/* Faces for gRPC only come last, wherever their lines are. */
 static const face *const faces[] = {
 #define FACE(name) &face_##name,
 #define GRPC_FACE(name)

@@ -17,11 +17,11 @@
 #undef FACE
 #undef GRPC_FACE
 
-/* Every face that is served by HTTP, in the order of the documents. */
+/* Every face served over HTTP, in documentation order. */
 const face *const *server_faces(size_t *n);
-/* Those, and behind them the faces that are reached by gRPC alone: all that is counted. */
+/* Those, followed by the faces for gRPC only: all that is counted. */
 const face *const *server_faces_counted(size_t *n);
-/* The services of gRPC that faces have. For one thread. */
+/* The gRPC services of the faces. Not thread-safe. */
 const struct grpc_service *const *server_grpc_services(size_t *n);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * metrics.c: what the server counts, as Prometheus text (version 0.0.4).
+ * metrics.c: the server's metrics, as Prometheus text (version 0.0.4).
  *
- * Counters are relaxed atomics in a few copies; a thread always adds to the same copy, so that
- * counting neither locks nor moves cache lines between cores. A scrape adds the copies up. What
- * must be read from the store is read by the timer, now and then, never by a request.
+ * Counters are relaxed atomics in a few copies; a thread always adds to the same copy, so counting
+ * neither locks nor moves cache lines between cores. A scrape adds the copies up. What must be read
+ * from the store is read by the timer, from time to time, never by a request.
  */
 #include "server/server.h"
 
@@ -36,8 +36,8 @@ static const struct {
                {5000000, "5"},   {10000000, "10"}, {30000000, "30"}};
 enum { BUCKETS = sizeof buckets / sizeof *buckets };
 
-/* The cells of one route: a counter a status and one for all others, the times by bucket and one
- * for those past the last, their sum. */
+/* The cells of one route: a counter for each status and one for all others, the times by bucket and
+ * one beyond the last, and their sum. */
 enum {
     AT_STATUS = 0,
     AT_BUCKET = STATUSES + 1,
@@ -49,7 +49,7 @@ typedef atomic_int_fast64_t cell;
 
 struct metrics {
     const face *faces[FACES_MAX];
-    size_t first[FACES_MAX + 1]; /* index of a face's first route; the last: of "no route" */
+    size_t first[FACES_MAX + 1]; /* index of each face's first route; the last one: "no route" */
     size_t n_faces, n_routes;
     cell *copies[COPIES];
     cell forks[FACES_MAX + 1][FORK_TYPES];
@@ -120,7 +120,7 @@ void metrics_request(metrics *m, const request *q, int64_t us)
     while (status < STATUSES && statuses[status] != q->status)
         status++;
     add(&cells[AT_STATUS + status], 1);
-    /* A stream is as long as its reader stays: that is no latency. */
+    /* A stream lasts as long as its reader stays: that is not a latency. */
     if (q->stream)
         return;
     while (bucket < BUCKETS && us > buckets[bucket].us)
@@ -154,7 +154,7 @@ void metrics_refresh(metrics *m, ramet *store)
     ramet_stats s;
     int64_t now = time_mono_us();
     pthread_mutex_lock(&m->lock);
-    /* On a large store counting takes its time: then it is done less often. */
+    /* Counting takes long on a large store; then it is done less often. */
     bool fresh = m->read_at && now - m->read_at < REFRESH_US + REFRESH_SHARE * m->read_took;
     pthread_mutex_unlock(&m->lock);
     if (fresh)
@@ -194,7 +194,7 @@ static int64_t total(metrics *m, size_t route, int at)
     return sum;
 }
 
-/* face="native",route="forkSession"; a request without a route has "none" for both. */
+/* face="native",route="forkSession"; "none" for both without a route. */
 static void route_labels(const metrics *m, size_t route, char out[160])
 {
     size_t i = 0;
@@ -262,7 +262,7 @@ static void moves_write(metrics *m, buf *out)
     for (size_t i = 0; i <= m->n_faces; i++)
         for (int type = 0; type < FORK_TYPES; type++) {
             int64_t n = atomic_load_explicit(&m->forks[i][type], memory_order_relaxed);
-            /* A face that can fork is told from the start, so that rates have a first value. */
+            /* List faces that can fork from the start, so that rates have a first value. */
             if (n || (i < m->n_faces && *m->faces[i]->prefix))
                 buf_printf(out, "ramet_forks_total{type=\"%s\",face=\"%s\"} %lld\n",
                            ramet_fork_type_name((ramet_fork_type)type),
@@ -361,7 +361,7 @@ static void turns_write(turns *t, buf *out)
 static int64_t descriptors(void)
 {
     DIR *d = opendir("/proc/self/fd");
-    int64_t n = -3; /* the folder itself, "." and ".." */
+    int64_t n = -3; /* not counting the folder itself, "." and ".." */
     if (!d)
         return 0;
     while (readdir(d))

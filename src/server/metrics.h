@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * metrics.h: what the server counts, as Prometheus text.
+ * metrics.h: the server's metrics, as Prometheus text.
  */
 #ifndef SERVER_METRICS_H
 #define SERVER_METRICS_H
@@ -16,10 +16,10 @@ metrics *metrics_new(const face *const *faces, size_t n);
 void metrics_free(metrics *m);
 void metrics_request(metrics *m, const request *q, int64_t us);
 void metrics_count(metrics *m, const char *what, const char *type, const char *face);
-/* Prometheus text. `http`, `live`, `turns`, `store` give the gauges. */
+/* Writes Prometheus text. `http`, `live`, `turns` and `store` supply the gauges. */
 void metrics_write(metrics *m, const buf_budget *answers, http *h, rpc_server *r, live *l, turns *t,
                    ramet *store, buf *out);
-/* Counts what is in the store, when it is time to: counting reads rows. For the timer. */
+/* Counts what is in the store, if it is due: that reads rows. For the timer. */
 void metrics_refresh(metrics *m, ramet *store);
 
 #endif

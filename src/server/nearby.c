@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * nearby.c: looks for model servers on this machine, at the ports where the usual programs listen,
- * so that they can be offered. Nothing is taken into use by that, and nothing but the list of
- * models is asked for; the places are fixed, so no request can send it elsewhere.
+ * so that the page can offer them. This only requests the list of models, and configures nothing.
+ * The URLs are fixed, so no request can direct it elsewhere.
  */
 #include "server/server.h"
 
@@ -41,7 +41,7 @@ static void look_begin(look *l, CURLM *all, arena *a, const char *url)
     curl_multi_add_handle(all, l->curl);
 }
 
-/* Each has its own time limit, so this ends. */
+/* Each transfer has its own time limit, so this ends. */
 static void looks_run(CURLM *all)
 {
     int running = 1;
@@ -53,7 +53,7 @@ static void looks_run(CURLM *all)
     }
 }
 
-/* {"data": [{"id": "llama3.2"}, …]}: what every server of that kind answers. */
+/* {"data": [{"id": "llama3.2"}, …]}: the answer of every such server. */
 static void look_write(const look *l, arena *a, size_t at, json_writer *w)
 {
     json_doc doc;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * page.c: the web page, from the binary. A browser is given index.html at every path that the page
- * shows something at, and the files that it names under /assets.
+ * page.c: the web page, from the binary. A browser gets index.html at every path that the page
+ * handles, and the files that it names under /assets.
  *
- * The names under /assets hold a hash of their content, so a browser may keep them for ever;
- * index.html, which names them, is asked for anew each time and mostly answered with 304.
+ * The names under /assets contain a hash of their content, so a browser may cache them for ever;
+ * index.html, which names them, is requested each time and mostly answered with 304.
  */
 #include "server/page.h"
 
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* No script but those of the binary, nothing from any other host. Styles: menus and dialogs hold
- * the page still by a style element that is made when they open. */
+/* No scripts but those in the binary, nothing from any other host. Inline styles are allowed: menus
+ * and dialogs stop the page from scrolling with a style element that is created when they open. */
 #define PAGE_POLICY                                                                                \
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' "     \
     "data: blob:; font-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; "  \
@@ -84,29 +84,29 @@ static void icon_run(request *q)
     file_run(q, "", "icon.svg", "public, max-age=86400");
 }
 
-/* What the page itself reads of its address (?share=, ?entry=) is none of the server's business. */
+/* The page itself reads the query (?share=, ?entry=); the server ignores it. */
 #define PAGE_ROUTE(at, id, what)                                                                   \
     ROUTE("GET", at, ROLE_ANYONE, .name = id, .group = "The page", .summary = what,                \
           .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = page_run)
 
 static const face_route routes[] = {
-    PAGE_ROUTE("/", "page", "The page: chats, forks, branches, in a browser"),
-    PAGE_ROUTE("/chat/{id}", "pageChat", "The page, at a chat"),
-    PAGE_ROUTE("/timeline/{id}", "pageTimeline", "The page, at the tree of a chat"),
-    PAGE_ROUTE("/compare", "pageCompare", "The page, comparing chats"),
+    PAGE_ROUTE("/", "page", "Show the page: chats, forks, branches, in a browser"),
+    PAGE_ROUTE("/chat/{id}", "pageChat", "Show a chat on the page"),
+    PAGE_ROUTE("/timeline/{id}", "pageTimeline", "Show the tree of a chat on the page"),
+    PAGE_ROUTE("/compare", "pageCompare", "Compare chats on the page"),
     ROUTE("GET", "/assets/{file}", ROLE_ANYONE, .name = "pageAsset", .group = "The page",
-          .summary = "A file of the page",
-          .about = "Its name changes with its content: it may be kept for ever.",
+          .summary = "Get a file of the page",
+          .about = "Its name changes with its content, so it may be cached for ever.",
           .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200, .run = asset_run),
     ROUTE("GET", "/icon.svg", ROLE_ANYONE, .name = "pageIcon", .group = "The page",
-          .summary = "Its icon", .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200,
+          .summary = "Get the icon of the page", .flags = ROUTE_QUICK | ROUTE_LOOSE, .success = 200,
           .run = icon_run),
     ROUTES_END,
 };
 
 static const face_param params[] = {
     {.name = "id", .text = "id of a session, percent-encoded", .example = "trip"},
-    {.name = "file", .text = "as the page names it", .example = "index.js"},
+    {.name = "file", .text = "the name of a file, as in index.html", .example = "index.js"},
     {.name = NULL},
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * page.h: the files of the web page, as the build has put them into the binary
- * (web/tools/embed.mjs).
+ * page.h: the files of the web page, embedded in the binary by the build (web/tools/embed.mjs).
  */
 #ifndef SERVER_PAGE_H
 #define SERVER_PAGE_H
@@ -15,7 +14,7 @@ typedef struct page_file {
     const char *type;
     const char *tag; /* of its bytes, unquoted */
     struct {
-        size_t at, n; /* in page_bytes; n 0: not worth it */
+        size_t at, n; /* in page_bytes; n 0: not worth compressing */
     } as[PAGE_CODINGS];
 } page_file;
 

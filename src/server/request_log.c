@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * request_log.c: a line of the log for a request.
+ * request_log.c: writes a log line for a request.
  *
  * Headers are never logged. What the tables of the faces mark as a secret in a path or a query is
  * replaced, and so is every parameter that they do not know.
@@ -48,7 +48,8 @@ void log_request(const request *q, int64_t sent, int64_t us)
     buf line;
     bool slow = setup.slow_us && us > setup.slow_us && !q->stream;
     log_level level = q->status >= 500 ? LOG_ERROR : slow ? LOG_WARN : LOG_INFO;
-    /* 503 and the like are the state of things, told once by who finds it; here a fault of ours. */
+    /* 503 reports a known condition, which is logged once where it is detected; other 5xx are
+     * bugs. */
     bool failed = q->status >= 500 && q->status != 503;
     if (!log_wants(level) || !(setup.access || slow || failed))
         return;

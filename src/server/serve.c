@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * serve.c: the server as a whole: opens the store, wires the parts, takes each request to its
- * route, looks after the store now and then, and stops in order.
+ * serve.c: the server as a whole: opens the store, connects the parts, routes each request, runs
+ * maintenance, and stops in order.
  *
- * Stopping: turns get a few seconds, streams end, no new request is taken, running ones finish,
- * then the store is closed. A second signal ends the process at once; what was acknowledged is safe
- * then, too (I1).
+ * Stopping: turns get a few seconds, streams end, no new requests are accepted, running ones
+ * finish, then the store is closed. A second signal ends the process at once; acknowledged writes
+ * are safe then, too (I1).
  */
 #include "server/server.h"
 
@@ -37,7 +37,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { MESSAGE_MAX = 20 << 20 /* of gRPC: as large as by REST */ };
+enum { MESSAGE_MAX = 20 << 20 /* for gRPC: the same as for REST */ };
 
 typedef struct server {
     const server_config *cfg;
@@ -136,7 +136,7 @@ static void host_fetch(void *arg, const ramet_fetch *f)
     url_fetch_start(((server *)arg)->url_fetch, f);
 }
 
-/* Links that were signed by one node are good at all; with a file, until the server ends. */
+/* A link signed by one node is valid at all of them; with a file, until the server ends. */
 static ramet_status link_key_make(server *s, ramet_error *err)
 {
     ramet_call *c = ramet_call_new(s->store, NULL, NULL);
@@ -169,7 +169,7 @@ static bool origin_listed(const char *list, const char *origin, bool *any)
     return false;
 }
 
-/* Cookies go with the request only for an origin that is named: with * any page could use them. */
+/* Cookies are sent only for a listed origin: with * any page could use them. */
 static void cors_headers(const server *s, request *q, const char *methods)
 {
     const char *origin = q->header(q, "Origin");
@@ -196,8 +196,8 @@ static void cors_headers(const server *s, request *q, const char *methods)
 
 /* ------------------------------------------------------------------ one request */
 
-/* Identifies the caller and checks what the request line and the header say, before a body is read.
- * On a thread of the pool, since it may read the store. */
+/* Identifies the client and checks the request line and the header, before a body is read. On a
+ * pool thread, since it may read the store. */
 static bool request_admit(request *q, void *arg)
 {
     server *s = arg;
@@ -206,7 +206,7 @@ static bool request_admit(request *q, void *arg)
         return false;
     if (!(q->roles & ROLE_ANYONE) && !auth_identify(s->auth, q))
         return false;
-    /* face_run() checks the roles again, behind the body. */
+    /* face_run() checks the roles again, after the body. */
     return (malformed_first || (face_check_query(q) && face_check_role(q))) && face_check_share(q);
 }
 
@@ -216,7 +216,7 @@ static void request_run(request *q, void *arg)
         face_run(q);
 }
 
-/* The first piece of an upload comes before request_run(), and calls of gRPC are admitted first. */
+/* The first piece of an upload comes before request_run(), and gRPC calls are admitted first. */
 static bool request_sink(request *q, const void *bytes, size_t n)
 {
     server *s = q->host->arg;
@@ -225,7 +225,7 @@ static bool request_sink(request *q, const void *bytes, size_t n)
     return face_check_role(q) && q->route->sink(q, bytes, n);
 }
 
-/* A message of gRPC comes whole; to a route that takes its body in pieces it is one piece. */
+/* A gRPC message is complete; a route that takes its body in pieces gets it as one piece. */
 static void rpc_request_run(request *q, void *arg)
 {
     if (!q->route->sink || !q->body.n || request_sink(q, q->body.p, q->body.n))
@@ -242,8 +242,8 @@ static bool request_options(const server *s, request *q, face_found found, const
     return true;
 }
 
-/* What is streamed into an attachment is not held in memory: it has its own limit. For all others
- * body-max is the ceiling. */
+/* A body streamed into an attachment is not held in memory: it has its own limit. For all others
+ * body-max is the maximum. */
 static size_t body_limit(const server *s, const face_route *r)
 {
     size_t most = (size_t)(r->sink ? s->cfg->attachment_max : s->cfg->body_max);
@@ -321,7 +321,7 @@ static void *signal_main(void *arg)
     _exit(128 + number);
 }
 
-/* Before any thread is made, so that all have the signals blocked. */
+/* Call before any thread is started, so that all have the signals blocked. */
 static void signals_start(server *s)
 {
     pthread_t thread;
@@ -469,7 +469,7 @@ static ramet_status http_open(server *s, ramet_error *err)
         .done = done,
         .arg = s,
     };
-    /* Requests may come before http_start() is back. */
+    /* Requests may arrive before http_start() returns. */
     __atomic_store_n(&s->http, http_start(&h, message), __ATOMIC_RELEASE);
     if (!s->http)
         return start_fail(err, RAMET_CANNOT_OPEN, "listen", message);
@@ -596,7 +596,7 @@ static void parts_end(server *s)
     http_shut(s->http);
     bool quiet = rpc_stop(s->rpc, (int)s->cfg->stop_s);
     int left = (int)(s->cfg->stop_s - (time_mono_us() - began) / 1000000);
-    /* What still runs uses all of this: then the process can only end. */
+    /* Running requests use all of this: then the process can only exit. */
     if ((s->http && !http_stop(s->http, left > 0 ? left : 0)) || !quiet) {
         log_line(LOG_ERROR, "requests still ran after stop-seconds", NULL);
         _exit(EXIT_FAILURE);

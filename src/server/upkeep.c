@@ -30,7 +30,7 @@ struct upkeep {
     ramet *store;
     metrics *metrics;
 
-    /* the thread's */
+    /* of the thread */
     ramet_call *c;
     int64_t indexed, seen; /* event numbers */
     int64_t index_due;     /* deadline of the next update; 0: nothing to index */

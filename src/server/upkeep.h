@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep.h: the periodic work of a server, on a thread of its own.
+ * upkeep.h: the periodic work of a server, on its own thread.
  */
 #ifndef SERVER_UPKEEP_H
 #define SERVER_UPKEEP_H
@@ -14,7 +14,7 @@ typedef struct upkeep upkeep;
 
 /* The arguments must outlive it. */
 upkeep *upkeep_start(const server_config *cfg, ramet *store, metrics *m);
-/* Interrupts what is running, ends the thread and frees it. */
+/* Interrupts running work, ends the thread and frees it. */
 void upkeep_stop(upkeep *u);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * url_fetch.c: files that are fetched from where a caller says, and become attachments.
+ * url_fetch.c: fetches files from URLs that clients name, and stores them as attachments.
  *
- * A caller must not reach by this what only the server can: so addresses that are private, loopback
- * or local to a link are refused, unless the settings allow them. What is looked at is the address
- * that the socket is about to connect to, for each connection and each redirection anew; so a name
- * that means another address the second time gets nothing, either. No proxy is used: it would
- * connect to what is not seen here.
+ * A client must not reach through this what only the server can: private, loopback and link-local
+ * addresses are refused, unless the settings allow them. The check applies to the address that the
+ * socket is about to connect to, for each connection and each redirect, so a name that resolves to
+ * another address the second time does not get around it. No proxy is used: its connections could
+ * not be checked here.
  */
 #include "server/url_fetch.h"
 
@@ -37,7 +37,7 @@ typedef struct errand {
 struct url_fetch {
     const server_config *cfg;
     ramet *store;
-    pthread_mutex_t lock; /* of the rest */
+    pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
     errand *first, **last;
     int waiting, running;
@@ -68,7 +68,7 @@ static uint32_t v4_in(const uint8_t *p)
 static bool private_v6(const uint8_t a[16])
 {
     static const uint8_t zeros[16], nat64[12] = {0, 0x64, 0xff, 0x9b};
-    if (memcmp(a, zeros, 10) == 0) /* unspecified, loopback, IPv4 in other clothes */
+    if (memcmp(a, zeros, 10) == 0) /* unspecified, loopback, IPv4-mapped */
         return (a[10] == 0 && a[11] == 0) || private_v4(v4_in(a + 12));
     if (memcmp(a, nat64, 12) == 0)
         return private_v4(v4_in(a + 12));
@@ -121,7 +121,7 @@ static int progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_of
     return stopping(((errand *)arg)->b);
 }
 
-/* The upload begins with the first byte: only then is the answer's media type known. */
+/* The upload begins with the first byte: the media type of the answer is not known earlier. */
 static bool upload_begin(errand *e)
 {
     char *type = NULL;

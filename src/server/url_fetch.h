@@ -11,8 +11,8 @@
 
 typedef struct url_fetch url_fetch;
 url_fetch *url_fetch_new(const server_config *cfg, ramet *store);
-void url_fetch_free(url_fetch *b); /* ends what still runs; NULL is fine */
-/* Begins to url_fetch one; it is an attachment, or has failed, when it is over. */
+void url_fetch_free(url_fetch *b); /* aborts what still runs; NULL is fine */
+/* Starts fetching a file; in the end it is an attachment, or has failed. */
 void url_fetch_start(url_fetch *b, const ramet_fetch *f);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * control.c: requests that act on a turn that runs: cancel it, answer its question. A turn of
- * another node is acted on by that node (nodes_request()).
+ * control.c: requests that act on a running turn: cancel it, answer its question. For a turn of
+ * another node, that node carries out the request (nodes_request()).
  */
 #include "turns/turns_internal.h"
 
@@ -10,7 +10,7 @@
 
 enum { NODE_MS = 5000 };
 
-/* What became of a command; these texts go between nodes. */
+/* The outcome of a command; these texts are sent between nodes. */
 static const char outcome_done[] = "done", outcome_no_question[] = "none",
                   outcome_no_option[] = "wrong";
 
@@ -20,8 +20,8 @@ static bool refuse_over(turn_error *err, const ramet_turn *turn)
                        turn->id, ramet_turn_status_name(turn->status));
 }
 
-/* A turn of the session that runs, as the store knows it; id NULL: the one on the head. NULL and
- * *err. */
+/* A running turn of the session, according to the store; id NULL: the one on the head. On failure
+ * returns NULL and fills *err. */
 static ramet_turn *turn_find_running(ramet_call *c, const char *session, const char *id,
                                      turn_error *err)
 {
@@ -111,14 +111,14 @@ bool turns_execute(turns *t, arena *a, const node_command *what, char outcome[OU
 
 /* ------------------------------------------------------------------ on another node */
 
-/* Has the node that runs the turn do it. */
+/* Has the node that runs the turn execute the command. */
 static bool node_execute(turns *t, ramet_call *c, const node_command *what,
                          char outcome[OUTCOME_TEXT], turn_error *err)
 {
     ramet_turn *turn;
     if (nodes_request(t->nodes, what, NODE_MS, outcome))
         return true;
-    /* It may be over by now, or have been interrupted. */
+    /* The turn may have ended or been interrupted by now. */
     if (!turn_read(c, what->session, what->turn, &turn, err))
         return false;
     if (turn->status != RAMET_TURN_RUNNING)
@@ -133,8 +133,8 @@ static bool node_execute(turns *t, ramet_call *c, const node_command *what,
 
 /* ------------------------------------------------------------------ requests */
 
-/* In a file, a turn that does not run here was left by another server, or is run by one: it ends in
- * the store, where the process that runs it finds that out. */
+/* In a file store, a turn that does not run here runs in another server or was left by a dead one.
+ * It is ended in the store, where the process that runs it will notice. */
 bool turns_cancel(turns *t, request *q, const char *session, const char *id, ramet_turn **out,
                   turn_error *err)
 {
@@ -159,7 +159,7 @@ bool turns_cancel(turns *t, request *q, const char *session, const char *id, ram
     return done && turn_read(q->c, session, turn->id, out, err);
 }
 
-/* False, with `outcome` empty: it could not be handed over. */
+/* False with an empty `outcome`: it could not be delivered. */
 static bool answer_hand_over(turns *t, request *q, run *r, const node_command *what,
                              char outcome[OUTCOME_TEXT], turn_error *err)
 {
@@ -179,8 +179,8 @@ static bool answer_hand_over(turns *t, request *q, run *r, const node_command *w
     return false;
 }
 
-/* A request that follows the turn subscribes before the agent goes on. When the answer is refused
- * it leaves again, unless the turn has ended meanwhile: then it has got the end. */
+/* A request that follows the turn subscribes before the agent continues. If the answer is refused,
+ * it unsubscribes, unless the turn has ended meanwhile: then it has received the end. */
 bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listener *listener,
                   ramet_turn **out, turn_error *err)
 {

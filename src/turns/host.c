@@ -2,14 +2,14 @@
  *
  * host.c: which process runs a turn, and whether it still does.
  *
- * A host names the machine, the process, and when that was started (base/host.h). So a server that
- * starts marks as interrupted what dead ones left running, and leaves alone what runs in another
- * live process on the same file.
+ * A host name consists of the machine, the process and its start time (base/host.h). So a server
+ * that starts marks turns of dead processes as interrupted, and leaves alone those of other live
+ * processes on the same file.
  *
  * Servers on one database may be on many machines, and in containers where each is process 1. So
- * their names also hold the process namespace and a random number, and each records now and then
- * that it is alive. Turns of a host that has stopped doing so, or that is seen to be gone because
- * it was on this machine, are marked as interrupted by the first other node that finds it.
+ * their names also contain the process namespace and a random number, and each regularly records
+ * that it is alive. Turns of a host that has stopped doing so, or that was on this machine and is
+ * gone, are marked as interrupted by the first other node that notices.
  */
 #include "turns/turns_internal.h"
 #include "ramet/nodes.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where numbers of processes mean the same. */
+/* Identifies the namespace in which process numbers are unique. */
 static unsigned long long place_of_pids(void)
 {
     struct stat st;
@@ -38,7 +38,7 @@ void turns_host_name(char out[HOST_TEXT], bool shared)
     snprintf(out + n, HOST_TEXT - n, "/%llu/%s", place_of_pids(), more);
 }
 
-/* On a database: it was one of this machine, and is no more. */
+/* For a database: whether the host was a process of this machine and is gone. */
 static bool host_seen_dead(const char *host)
 {
     unsigned long long place;
@@ -47,7 +47,7 @@ static bool host_seen_dead(const char *host)
            host_look(host) == HOST_DEAD;
 }
 
-/* In a file; a host of another form is not ours to judge. */
+/* For a file; a host name of another form counts as alive. */
 static bool host_dead(const char *host)
 {
     host_life life = host_look(host);
@@ -67,7 +67,8 @@ static bool is_alive(const hosts *h, const char *host)
     return i < h->n && !host_seen_dead(host);
 }
 
-/* Those of them that are dead. `alive` NULL: by the processes of this machine alone. */
+/* Marks the turns of dead hosts as interrupted. `alive` NULL: check the processes of this machine
+ * only. */
 static ramet_status bury(ramet_call *c, const hosts *all, const hosts *alive, int64_t *gone)
 {
     ramet_status st = RAMET_OK;
@@ -80,7 +81,7 @@ static ramet_status bury(ramet_call *c, const hosts *all, const hosts *alive, in
     return st;
 }
 
-/* The turns are looked at first: whose turn was there had said before that it lives. */
+/* Reads the turns first: every host in that list had recorded before that it is alive. */
 static ramet_status bury_shared(ramet *store, ramet_call *c, const char *host, int64_t *n_alive,
                                 int64_t *gone)
 {

@@ -161,7 +161,7 @@ static int64_t int_of(const source *s, const char *name)
     return json_int(&s->doc, node_of(s, name), &v) ? v : 0;
 }
 
-/* NULL: it is null, or not there. */
+/* NULL: null or absent. */
 static const char *raw_of(const source *s, const json_node *v)
 {
     return v && !json_is(v, JSON_NULL) ? json_raw(s->mem, &s->doc, v) : NULL;
@@ -242,7 +242,7 @@ static void members_read(const source *s, node_message *out)
     }
 }
 
-/* What a message of its kind cannot do without. */
+/* Whether a message has the members that its kind requires. */
 static bool is_complete(const node_message *m)
 {
     switch (m->kind) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * node_message.h: what nodes on one database send each other, as structs and as bytes.
+ * node_message.h: the messages that nodes on one database exchange, as structs and as bytes.
  *
  * A message is one JSON object. Its form is private to Ramet, but nodes of two versions may run
- * side by side while a deployment is updated: members may be added, not renamed.
+ * side by side during a rolling update: members may be added, not renamed.
  */
 #ifndef TURNS_NODE_MESSAGE_H
 #define TURNS_NODE_MESSAGE_H
@@ -14,23 +14,23 @@
 
 typedef enum node_message_kind {
     /* about a run; `turn` names it */
-    NODE_RUN,      /* a snapshot: all there is to know about it */
+    NODE_RUN,      /* a snapshot of everything about it */
     NODE_DELTA,    /* a piece of text or thinking */
-    NODE_APPENDED, /* what was pending is in the store now */
+    NODE_APPENDED, /* pending output is in the store now */
     NODE_QUESTION, /* the open question; none: it was answered */
     NODE_PLAN,
     NODE_ENDED,
-    NODE_SNAPSHOT_REQUEST, /* the node that has the run sends NODE_RUN */
+    NODE_SNAPSHOT_REQUEST, /* asks the node that owns the run for a NODE_RUN */
     /* between nodes */
     NODE_HELLO, /* the sender may have missed messages: send your runs */
     NODE_HERE,  /* the answer to NODE_HELLO */
     NODE_COMMAND,
-    NODE_OUTCOME /* what came of a command */
+    NODE_OUTCOME /* the result of a command */
 } node_message_kind;
 
 enum { OUTCOME_TEXT = 32 };
 
-/* What one node wants of the node that runs a turn. */
+/* A request to the node that runs a turn. */
 typedef struct node_command {
     const char *operation; /* "cancel", "answer", "moved" */
     const char *session, *turn, *question, *answer;
@@ -43,37 +43,37 @@ typedef struct node_part {
     size_t n;
 } node_part;
 
-/* Members that a kind does not have are empty. */
+/* Members that a kind does not use are empty. */
 typedef struct node_message {
     node_message_kind kind;
     const char *turn;
     const char *host; /* the sender: NODE_RUN, NODE_HELLO, NODE_HERE */
-    int64_t after;    /* it comes behind that event; of one that was received */
+    int64_t after;    /* the message follows that event; set on received messages */
 
     /* NODE_RUN */
     const char *session, *tree, *entry_id, *agent, *group;
     int64_t branch, first;
     node_part *parts;
     size_t n_parts;
-    /* NODE_RUN, NODE_APPENDED, NODE_ENDED: see struct run. `said` does not count the parts. */
+    /* NODE_RUN, NODE_APPENDED, NODE_ENDED: see struct run. `said` does not include the parts. */
     int64_t said, begin, upto;
 
     const turn_question *question; /* NODE_RUN, NODE_QUESTION; NULL: none is open */
     const char *plan;              /* NODE_RUN, NODE_PLAN: JSON; NULL: none */
     node_part delta;               /* NODE_DELTA */
-    int64_t at;                    /* NODE_DELTA: bytes that were said before it */
+    int64_t at;                    /* NODE_DELTA: bytes sent before it */
     ramet_turn_status status;      /* NODE_ENDED */
     const char *error;             /* NODE_ENDED */
 
-    const char *number; /* NODE_COMMAND, NODE_OUTCOME: the same in both */
+    const char *number; /* NODE_COMMAND, NODE_OUTCOME: matches the two */
     node_command command;
     const char *outcome;
 } node_message;
 
-/* Writes a message without its end: node_message_finish() adds that when `after` is known. */
+/* Writes a message up to its end; node_message_finish() completes it once `after` is known. */
 void node_message_write(const node_message *m, buf *out);
 void node_message_finish(buf *out, int64_t after);
-/* Reads one; its texts are in the arena. False: it is none that this version knows. */
+/* Parses a message; its texts are in the arena. False: not a message that this version knows. */
 bool node_message_read(arena *a, const char *text, size_t n, node_message *out);
 
 #endif

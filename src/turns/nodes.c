@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * nodes.c: several servers on one database: the queues and threads through which they exchange
- * messages, and the heartbeat that shows that a node is alive.
+ * nodes.c: connects several servers on one database: the queues and threads through which they
+ * exchange messages, and the heartbeat that shows that a node is alive.
  */
 /* clang-format off */
 /*
- * Four threads, each with a queue or a clock of its own:
- *   sender     what this node sends, in order. Each message gets the number of the newest event that
- *              was committed before it (N1), then goes to watchers of this node or to other nodes.
- *   inbox      what other nodes send, in order.
- *   worker     commands of other nodes, which may take a commit.
- *   heartbeat  records every 3 seconds that this node is alive. Turns of a node that has not done so
- *              for 15 seconds are marked as interrupted by one of the nodes that are.
+ * Four threads, each with its own queue or clock:
+ *   sender     sends this node's messages, in order. Each gets the number of the newest event
+ *              committed before it (N1), then goes to watchers of this node or to other nodes.
+ *   inbox      processes messages of other nodes, in order.
+ *   worker     executes commands of other nodes, which may take a commit.
+ *   heartbeat  records every 3 seconds that this node is alive. If a node has not done so for 15
+ *              seconds, one of the live nodes marks its turns as interrupted.
  *
  * Invariants
- *   N1  Event numbers are known a moment after the commit. So that no delta is placed behind an
- *       entry that was appended after it, a run that appends first waits for the place of what it
- *       has sent (nodes_settle()); that takes time only when it appends twice within a few
- *       hundredths of a second. It also waits until that is sent, and other nodes hand out an event
+ *   N1  Event numbers are known a moment after the commit. A delta must not be placed after an entry
+ *       that was appended later. So a run that appends first waits until the place of what it has
+ *       sent is known (nodes_settle()); that takes time only if it appends twice within a few
+ *       hundredths of a second. It also waits until that is sent, and other nodes deliver an event
  *       only after they have processed what was sent before it (inbox_settle()). Both waits are
- *       bounded: after that, deltas may come late.
+ *       bounded: after that, deltas may arrive late.
  *   N2  Messages are lost when a connection is. A node that notices this asks all others for their
- *       runs and sends its own (NODE_HELLO). The receiver drops what it has already (F2 in
- *       remote.c).
+ *       runs and sends its own (NODE_HELLO). The receiver drops what it already has (F2 in remote.c).
  */
 /* clang-format on */
 #include "turns/turns_internal.h"
@@ -39,9 +38,9 @@ enum { HEARTBEAT_MS = 3000, ALONE_AFTER_S = 20, START_WAIT_MS = 1500, MAX_SETTLE
 
 typedef struct item {
     struct item *next;
-    int64_t mark;  /* what had been committed */
-    bool is_event; /* an event for watchers of this node; else a message */
-    bool is_delta; /* of an event, as are these: */
+    int64_t mark;  /* newest commit when it was queued */
+    bool is_event; /* an event for watchers of this node, otherwise a message */
+    bool is_delta; /* for an event, like the next members */
     char *session, *tree;
     char *text; /* NULL in the inbox: some messages were missed */
     size_t n;
@@ -67,16 +66,16 @@ enum { SENDER, INBOX, WORKER, HEARTBEAT, THREADS };
 struct nodes {
     turns *turns;
     ramet *store;
-    _Atomic int64_t heard;  /* when another node was, by time_mono_us(); 0: never */
+    _Atomic int64_t heard;  /* when another node was last heard, by time_mono_us(); 0: never */
     atomic_bool has_others; /* other nodes are alive */
     atomic_bool listening;  /* messages arrive */
-    bool failed;            /* of the heartbeat: it was logged */
+    bool failed;            /* of the heartbeat: the failure was logged */
 
     pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t wake;  /* the outcome of a command, or progress of a queue */
+    pthread_cond_t wake;  /* a command has an outcome, or a queue has advanced */
     pthread_cond_t end;
     queue out, in, commands;
-    bool missed; /* the last item of the inbox says that messages were */
+    bool missed; /* the last inbox item already reports missed messages */
     int settling;
     waiter *waiters;
     bool stop;
@@ -105,7 +104,7 @@ static void item_free(item *i)
     free(i);
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void queue_add(queue *q, item *i)
 {
     *q->last = i;
@@ -115,7 +114,7 @@ static void queue_add(queue *q, item *i)
     pthread_cond_signal(&q->work);
 }
 
-/* Waits for the next one; NULL: the thread is to end, and none is left. */
+/* Waits for the next item; NULL: the queue is empty and the thread must end. */
 static item *queue_take(nodes *n, queue *q)
 {
     pthread_mutex_lock(&n->lock);
@@ -217,7 +216,7 @@ static void item_send(nodes *n, const item *i, buf *text)
         ramet_tell(n->store, text->p, text->n);
 }
 
-/* With one item less to do, those that wait for a queue may go on. */
+/* One item less to process: wakes threads that wait for a queue. */
 static void item_done(nodes *n, queue *q, item *i)
 {
     item_free(i);
@@ -246,7 +245,7 @@ static void *sender_main(void *arg)
     return NULL;
 }
 
-/* N2. */
+/* See N2. */
 static void send_hello(nodes *n)
 {
     nodes_send(n, &(node_message){.kind = NODE_HELLO, .host = n->turns->host});
@@ -265,7 +264,7 @@ static void send_runs(nodes *n)
     runs_put(list, count);
 }
 
-/* Another node is alive. The runs that began before that are not known to it. */
+/* Another node has appeared. It does not know the runs that began earlier. */
 static void others_found(nodes *n)
 {
     if (!atomic_exchange(&n->has_others, true))
@@ -330,7 +329,7 @@ static void *worker_main(void *arg)
 
 /* ------------------------------------------------------------------ receiving */
 
-/* On a thread of the library. Text NULL: messages were missed. */
+/* Runs on a thread of the library. Text NULL: messages were missed. */
 static void inbox_add(void *arg, const char *text, size_t size)
 {
     nodes *n = arg;
@@ -359,7 +358,7 @@ static void message_receive(nodes *n, const node_message *m, const item *i)
         nodes_send(n, &(node_message){.kind = NODE_HERE, .host = n->turns->host});
         send_runs(n);
         return;
-    case NODE_HERE: /* that it came is all */
+    case NODE_HERE: /* its arrival is all that matters */
         return;
     case NODE_COMMAND:
         pthread_mutex_lock(&n->lock);
@@ -395,7 +394,7 @@ static void *inbox_main(void *arg)
     return NULL;
 }
 
-/* On the follower of live.c (N1). */
+/* Runs on the follower of live.c (N1). */
 static void inbox_settle(void *arg, int64_t event)
 {
     nodes *n = arg;
@@ -453,7 +452,7 @@ static void *heartbeat_main(void *arg)
 
 /* ------------------------------------------------------------------ all of it */
 
-/* When a server reports that it is ready, it receives messages and the other nodes know of it. */
+/* When a server reports that it is ready, it receives messages and the other nodes know it. */
 void nodes_listen(nodes *n, bool others)
 {
     int64_t until = time_mono_us() + START_WAIT_MS * INT64_C(1000);

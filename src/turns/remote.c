@@ -2,21 +2,21 @@
  *
  * remote.c: runs of other nodes on the same database, as this node knows them.
  *
- * A node sends how its runs go on. Every other node follows them by runs of its own (`is_remote`),
- * which are in its table as if they ran there: so running turns, watchers and requests that join
- * are served without a question to another node.
+ * A node broadcasts the progress of its runs. Every other node mirrors them as runs of its own
+ * (`is_remote`), which are in its table as if they ran there. So running turns, watchers and
+ * requests that join are served without asking another node.
  */
 /* clang-format off */
 /*
  * Invariants
  *   F1  Messages about a run are queued under its lock, and received in that order.
  *   F2  `said` counts the bytes of all deltas of a run; it detects duplicates and gaps. A duplicate
- *       is dropped. After a gap, or for an unknown run, a snapshot is requested from the node that
- *       owns the run, and merged the same way. So nothing is published twice here, and no gap is
- *       passed over.
+ *       is dropped. After a gap, or for an unknown run, we request a snapshot from the node that owns
+ *       the run, and merge it the same way. So nothing is published twice here, and no gap is passed
+ *       over.
  *   F3  Entries are not sent: they are in the store, and are read from there for requests that
  *       joined.
- *   F4  The end of a run that was not received (its node died, a message was lost) is found in the
+ *   F4  If the end of a run is not received (its node died, a message was lost), it is found in the
  *       store.
  */
 /* clang-format on */
@@ -28,8 +28,8 @@
 
 enum {
     PAGE = 1000,
-    SNAPSHOT_RETRY_MS = 1000, /* for a run */
-    UNKNOWN_RETRY_MS = 50,    /* for runs that are not known, together */
+    SNAPSHOT_RETRY_MS = 1000, /* for one run */
+    UNKNOWN_RETRY_MS = 50,    /* for all unknown runs together */
     FIND_MS = 3000,
     SILENT_S = 5
 };
@@ -41,7 +41,7 @@ static bool has_remote_followers(const run *r)
     return !r->is_remote && !r->is_past && nodes_has_others(r->turns->nodes);
 }
 
-/* Where the run stands; deltas that follow are counted from there. */
+/* A message with the current position of the run; later deltas are counted from there. */
 static node_message message_of(const run *r, node_message_kind kind)
 {
     return (node_message){.kind = kind,
@@ -128,7 +128,7 @@ static void snapshot_request(turns *t, const char *id)
     nodes_send(t->nodes, &(node_message){.kind = NODE_SNAPSHOT_REQUEST, .turn = id});
 }
 
-/* With the lock. Not more than once in a while. */
+/* Requests a snapshot again, at most once in a while. Caller holds the lock. */
 static void snapshot_request_again(run *r)
 {
     int64_t now = time_mono_us();
@@ -162,7 +162,7 @@ static bool is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : !a && !b;
 }
 
-/* With the lock, as all that take something over. */
+/* Caller holds the lock, here and in the other *_take() functions. */
 static void plan_take(run *r, const char *plan)
 {
     if (is_same(r->plan, plan))
@@ -186,7 +186,7 @@ static void question_take(run *r, const turn_question *q)
         publish_question(r);
 }
 
-/* Past the limit of this node, the text is left to the entry. */
+/* Over the limit of this node, ignore the text: the entry will have it. */
 static void delta_take(run *r, bool is_thinking, const char *text, size_t n, bool is_published)
 {
     r->deltas_ignored =
@@ -199,7 +199,7 @@ static void delta_take(run *r, bool is_thinking, const char *text, size_t n, boo
         run_delta(r, is_thinking, text, n);
 }
 
-/* What is pending, as the snapshot has it: of that, only what was not published yet is now (F2). */
+/* Takes the pending parts of a snapshot, and publishes only those not published before (F2). */
 static void parts_take(run *r, const node_message *m)
 {
     int64_t had = r->said;
@@ -238,7 +238,7 @@ static void run_receive(turns *t, const node_message *m, run *r)
     if (is_new)
         publish_started(r);
     plan_take(r, m->plan);
-    /* A snapshot that another node requested brings nothing new. */
+    /* A snapshot that another node requested may contain nothing new. */
     if (r->snapshot_requested || r->said - (int64_t)r->bytes_pending != m->said ||
         r->said < parts_end(m))
         parts_take(r, m);
@@ -249,7 +249,7 @@ static void run_receive(turns *t, const node_message *m, run *r)
         run_add(r);
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void delta_receive(const node_message *m, run *r)
 {
     int64_t n = (int64_t)m->delta.n;
@@ -263,7 +263,7 @@ static void delta_receive(const node_message *m, run *r)
     }
 }
 
-/* With the lock: what was pending is an entry now. */
+/* Pending output has become an entry. Caller holds the lock. */
 static void place_take(const node_message *m, run *r)
 {
     run_pending_clear(r);
@@ -276,7 +276,7 @@ static void place_take(const node_message *m, run *r)
 
 /* ------------------------------------------------------------------ entries */
 
-/* Publishes those of the turn in [from, to). Without the lock; one thread at a time. */
+/* Publishes the turn's entries in [from, to). Called without the lock, by one thread at a time. */
 static ramet_status entries_read(run *r, ramet_call *c, int64_t from, int64_t to)
 {
     while (from < to) {
@@ -297,7 +297,7 @@ static ramet_status entries_read(run *r, ramet_call *c, int64_t from, int64_t to
     return RAMET_OK;
 }
 
-/* Brings `entries` up to date, and publishes them. Returns with the lock. Entries that cannot be
+/* Updates `entries` and publishes the new ones. Returns with the lock held. Entries that cannot be
  * read (the session was deleted) are left out. */
 static void entries_follow(run *r)
 {
@@ -349,7 +349,7 @@ static void remote_end(run *r, ramet_turn_status status, const char *error)
     run_remove(r);
 }
 
-/* F4. */
+/* See F4. */
 static void end_look_up(run *r)
 {
     ramet_turn *turn;
@@ -410,7 +410,7 @@ static void progress_receive(const node_message *m, run *r)
     }
 }
 
-/* Another node has missed something about a run. */
+/* Called when another node has missed something about a run. */
 static void snapshot_send(run *r)
 {
     pthread_mutex_lock(&r->lock);

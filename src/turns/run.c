@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * run.c: one run: gives the agent the history, takes its output, and records it.
+ * run.c: one run: passes the history to the agent, receives its output, and records it.
  *
- * Output waits in the run (`parts`) until a tool is called or the turn ends; then it becomes an
- * entry. A turn that is cut off keeps what came, and its last entry says so in its last part.
+ * Output is kept in the run (`parts`) until a tool is called or the turn ends; then it becomes an
+ * entry. A turn that is cut off keeps its output so far, and the last part of its last entry says
+ * so.
  */
 #include "turns/turns_internal.h"
 
@@ -21,8 +22,8 @@ static bool is_in_history(const ramet_entry *e)
     return !e->channel || strcmp(e->channel, "history") == 0;
 }
 
-/* What the agent is given. The entries of a branch never change, so what was read before the turn
- * has begun is true afterwards, if it has begun on that branch. */
+/* The history for the agent. The entries of a branch never change, so what was read before the turn
+ * began is still valid afterwards, if the turn began on that branch. */
 typedef struct history {
     ramet_call *call; /* owns the texts */
     arena *mem;
@@ -36,7 +37,7 @@ static void history_add(history *h, const ramet_entry *e)
         VEC_PUSH(h->mem, &h->entries, *e);
 }
 
-/* One page more, but nothing from position `end` on. */
+/* Reads one page more, but nothing from position `end` on. */
 static ramet_status history_page(history *h, const run *r, int64_t end)
 {
     ramet_read_in in = {
@@ -53,7 +54,8 @@ static ramet_status history_page(history *h, const run *r, int64_t end)
     return RAMET_OK;
 }
 
-/* While the message is being stored: not more than a page, because it may be in vain. */
+/* Called while the message is being stored. Reads at most one page, because it may be for
+ * nothing. */
 static void history_prefetch(history *h, const run *r)
 {
     h->branch = r->prefetch_branch;
@@ -62,7 +64,7 @@ static void history_prefetch(history *h, const run *r)
         h->branch = 0;
 }
 
-/* The turn has begun. */
+/* Called when the turn has begun. */
 static ramet_status history_read(history *h, const run *r)
 {
     int64_t end = r->length - (int64_t)r->n_message;
@@ -97,20 +99,20 @@ ramet_entry entry_copy(arena *a, const ramet_entry *from)
 
 void run_message(run *r, const ramet_append_out *out)
 {
-    bool is_last = true; /* else they are read from the store as all others */
+    bool is_last = true; /* otherwise they are read from the store like all others */
     for (size_t i = 0; i < out->n; i++)
         is_last = is_last && out->entries[i].position == r->length - (int64_t)(out->n - i);
     r->n_message = is_last ? out->n : 0;
     r->message = arena_alloc(r->mem, out->n * sizeof *r->message + 1);
     for (size_t i = 0; i < r->n_message; i++) {
         r->message[i] = entry_copy(r->mem, &out->entries[i]);
-        r->message[i].usage = NULL; /* what is asked has used nothing */
+        r->message[i].usage = NULL; /* a message of the user has no usage */
     }
 }
 
 /* ------------------------------------------------------------------ entries */
 
-/* A list of parts that is being written; its text goes to the arena. */
+/* A list of parts being written; its text goes to the arena. */
 typedef struct parts_text {
     buf out;
     json_writer writer;
@@ -138,7 +140,7 @@ static const char *parts_end(parts_text *p)
     return buf_keep(&p->out, p->mem);
 }
 
-/* How a turn that was cut off is marked. */
+/* Adds the part that marks a turn as cut off. */
 static void part_cut(parts_text *p, ramet_turn_status status, const char *error)
 {
     json_writer *w = part_begin(p, "data");
@@ -164,7 +166,7 @@ static void parts_pending(parts_text *p, const run *r)
     jw_end_object(&p->writer);
 }
 
-/* What was said and is no entry yet. */
+/* Output that is not in an entry yet. */
 static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
 {
     parts_text p;
@@ -176,8 +178,8 @@ static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
     return true;
 }
 
-/* The last entry of an answer. An answer that says nothing is one, too, when there is no other or
- * when there is something to tell about it. */
+/* The last entry of an answer. An empty answer has one, too, if there is no other entry or if there
+ * is something to record about it. */
 static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
 {
     parts_text p;
@@ -208,7 +210,7 @@ void run_pending_clear(run *r)
 
 /* ------------------------------------------------------------------ ending */
 
-/* With the lock; false: the turn is closed. */
+/* Caller holds the lock. False: the turn is closed. */
 static bool writing_begin(run *r)
 {
     while (r->writing)
@@ -223,7 +225,7 @@ static void writing_end(run *r)
     pthread_cond_broadcast(&r->wake);
 }
 
-/* With the lock. Waits are bounded, because the store may accept no writes. */
+/* Caller holds the lock. Waits are bounded, because the store may not accept writes. */
 static void over_wait(run *r)
 {
     struct timespec until = time_after(MAX_END_WAIT_S * INT64_C(1000000));
@@ -237,7 +239,7 @@ static void error_set(run *r, const char *error)
     utf8_trim(r->error);
 }
 
-/* Nothing was appended: another process had ended it. */
+/* Nothing was appended because another process has ended the turn: reads how. */
 static void end_learn(run *r, ramet_call *c)
 {
     ramet_turn *turn;
@@ -247,7 +249,7 @@ static void end_learn(run *r, ramet_call *c)
     error_set(r, turn->error);
 }
 
-/* The turn must end, whatever becomes of its output: an entry that the store refuses is left out.
+/* The turn must end, whatever happens to its output: an entry that the store refuses is left out.
  */
 static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
 {
@@ -263,7 +265,8 @@ static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
     return ramet_turn_end(c, r->id, r->status, r->error, NULL, 0, out);
 }
 
-/* With the lock: the turn has ended, or is published as over although the store takes no writes. */
+/* The turn has ended, or is published as over although the store accepts no writes. Caller holds
+ * the lock. */
 static void run_over(run *r, ramet_status st, const char *why, const ramet_append_out *out)
 {
     ramet_turn_status status = r->status;
@@ -340,19 +343,19 @@ bool run_save(run *r)
 
 typedef struct session_sink {
     run *run;
-    ramet_call *call; /* for what is read and recorded on the way */
-    char *answer;     /* of the last question */
-    bool early;       /* the agent was asked before it was known whether the turn begins */
-    bool decided;     /* … which is known now */
+    ramet_call *call; /* for reads and writes during the turn */
+    char *answer;     /* to the last question */
+    bool early;       /* the agent started before we know whether the turn begins */
+    bool decided;     /* … which we know now */
 } session_sink;
 
 static void fate_wait(run *r)
 {
     while (sem_wait(&r->decided) != 0)
-        ; /* a signal came */
+        ; /* interrupted by a signal */
 }
 
-/* Output of an agent that was asked early waits here. False: it was asked in vain. */
+/* Blocks the output of an agent that was started early. False: it was started for nothing. */
 static bool sink_stands(session_sink *s)
 {
     run *r = s->run;
@@ -438,7 +441,7 @@ static bool sink_thinking(void *arg, const char *text, size_t n)
     return sink_take_delta(arg, true, text, n);
 }
 
-/* Records what is pending and one entry more. */
+/* Records pending output and one more entry. */
 static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
 {
     run *r = s->run;
@@ -473,7 +476,7 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     return st == RAMET_OK;
 }
 
-/* A value that is no JSON is kept as a text. */
+/* A value that is not JSON is kept as a string. */
 static void kvalue(json_writer *w, arena *a, const char *key, const char *json)
 {
     json_doc d;
@@ -533,7 +536,7 @@ void run_question_set(run *r, const turn_question *q)
                                       .options = xstrdup(q->options)};
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void question_open(run *r, const agent_question *q)
 {
     run_question_set(r, &(turn_question){q->id, q->kind, q->text, q->options});
@@ -620,7 +623,7 @@ static bool sink_cancelled(void *arg)
 
 /* ------------------------------------------------------------------ the thread */
 
-/* Whether an answer that is none of the turn's came behind its message. */
+/* Whether an answer that is not the turn's follows its message. */
 static bool answer_came(run *r, ramet_call *c)
 {
     ramet_read_in in = {
@@ -636,8 +639,8 @@ static bool answer_came(run *r, ramet_call *c)
     return false;
 }
 
-/* An agent that writes to the session itself has recorded its answer: then its deltas were for
- * subscribers alone. */
+/* An agent that writes to the session itself has recorded its answer: its deltas were for
+ * subscribers only. */
 static void answer_drop(run *r, ramet_call *c)
 {
     if (!answer_came(r, c))
@@ -663,7 +666,7 @@ static void answer_end(run *r, ramet_call *c, const agent_result *result)
         run_close(r, RAMET_TURN_CANCELLED, NULL);
 }
 
-/* Whether the user may refer to it was looked at when the message came. */
+/* Whether the user may refer to the file was checked when the message arrived. */
 static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
 {
     session_sink *s = arg;
@@ -676,7 +679,7 @@ static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
     return true;
 }
 
-/* False: the agent was asked early, and in vain. */
+/* False: the agent was started early, for nothing. */
 static bool agent_answer(run *r, const history *h, bool early)
 {
     session_sink s = {
@@ -710,8 +713,8 @@ static bool agent_answer(run *r, const history *h, bool early)
     return stands;
 }
 
-/* Asks while the message is being stored; true: that was the answer. The fate of the run is known
- * afterwards in any case. */
+/* Asks the agent while the message is being stored. True: its answer counts. The fate of the run is
+ * known afterwards in either case. */
 static bool run_ask_early(run *r, history *h)
 {
     size_t n = h->entries.n;

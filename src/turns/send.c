@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * send.c: requests that begin a turn (in a fork, or several side by side) or join one.
+ * send.c: requests that begin a turn (in a fork, or several in parallel) or join one.
  *
- * A request that begins a turn holds no thread while that runs: it is answered by a stream. Sent
- * again with the same idempotency key, it joins the turns that it began, or goes on where it was
- * cut off: fork and turn are separate commits, and each keeps what it did under a key of its own.
+ * A request that begins a turn holds no thread while the turn runs: its answer is a stream.
+ * Repeated with the same idempotency key, it joins the turns that it began, or continues where it
+ * was interrupted: fork and turn are separate commits, and each stores its result under its own
+ * key.
  */
 #include "turns/turns_internal.h"
 
@@ -16,31 +17,31 @@
 
 enum { PAGE = 1000, MAX_FORK_TRIES = 64 };
 
-/* What the forks of a fan-out have in common. It is kept with the first of them, so that a request
- * that is sent again goes on with it: at the same place, wherever the head is by then. */
+/* What the forks of a fan-out have in common. It is stored with the first of them, so a repeated
+ * request continues with it: at the same place, wherever the head is by then. */
 typedef struct fan {
     const char *group;
     const char *first; /* session id of the first fork; NULL: there is none yet */
     int64_t branch;
-    const char *entry; /* the last one before the message; "": there was none */
+    const char *entry; /* the last entry before the message; "": there was none */
 } fan;
 
-/* What one turn of a request has come to so far. */
+/* The progress of one turn of a request. */
 typedef struct begin {
     const turn_request *in;
     size_t index;
     fan *fan; /* NULL: it is the only one */
     ramet_agent settings;
     agent *who;
-    const char *session; /* where it happens; the fork when there is one */
+    const char *session; /* where the turn runs; the fork if there is one */
     bool forked;         /* by this request */
-    ramet_session *at;   /* the session that was named */
+    ramet_session *at;   /* the session that the request names */
     run *run;
-    ramet_turn *turn;    /* NULL: the same request began it before */
-    const char *turn_id; /* then */
+    ramet_turn *turn;    /* NULL: an earlier try of the request began it */
+    const char *turn_id; /* in that case */
     ramet_append_out appended;
-    bool
-        is_locked; /* the lock of the run: it publishes nothing before its request has subscribed */
+    bool is_locked; /* holds the lock of the run, so nothing is published before the request has
+                       subscribed */
 } begin;
 
 /* ------------------------------------------------------------------ refusing */
@@ -65,7 +66,7 @@ bool turn_refuse_call(turn_error *err, const ramet_call *c)
     return false;
 }
 
-/* Names the turn that is in the way. */
+/* Refuses, naming the turn that is in the way. */
 static bool refuse_running(turn_error *err, ramet_call *c, const char *session)
 {
     ramet_turn *turn = NULL;
@@ -78,8 +79,8 @@ static bool refuse_running(turn_error *err, ramet_call *c, const char *session)
 
 /* ------------------------------------------------------------------ beginning */
 
-/* Who answers: the one that was asked for, else the fork's, else the session's. Asked for by its
- * name alone, the session's own agent keeps its settings. */
+/* Chooses the agent: the requested one, else the fork's, else the session's. If the request names
+ * the session's own agent by name only, it keeps its settings. */
 static bool agent_choose(turns *t, begin *b, turn_error *err)
 {
     const ramet_agent *fork = b->in->fork ? b->in->fork->agent : NULL;
@@ -95,7 +96,8 @@ static bool agent_choose(turns *t, begin *b, turn_error *err)
                                  b->settings.name);
 }
 
-/* ---- what is kept for an idempotency key. Both forms are in the store: they must stay readable.
+/* ---- results stored under an idempotency key. Both formats are in stores: they must stay
+ * readable.
  */
 
 typedef struct kept {
@@ -111,7 +113,7 @@ static void kept_answer(void *arg, int *status, const char **bytes, size_t *n)
     *n = strlen(k->text);
 }
 
-/* A fork: four lines. Ids hold no line breaks. */
+/* A fork: four lines. Ids contain no line breaks. */
 static char *fork_text(arena *a, const char *id, const fan *f)
 {
     return arena_printf(a, "%s\n%s\n%lld\n%s", id, f ? f->group : "",
@@ -135,7 +137,7 @@ static void begun_write_one(json_writer *w, const begin *b)
     jw_end_object(w);
 }
 
-/* A turn: which one it is. The last of several names all of them: it says that all have begun. */
+/* A turn: its id. The last of several names all of them, which means that all have begun. */
 static const char *begun_text(arena *a, const begin *b, bool names_all)
 {
     buf out;
@@ -157,7 +159,7 @@ static const char *begun_text(arena *a, const begin *b, bool names_all)
     return buf_keep(&out, a);
 }
 
-/* Reads the first n turns of one. */
+/* Parses the first n turns. */
 static bool begun_read(request *q, const ramet_once *o, begin *list, size_t n, turn_error *err)
 {
     json_doc d;
@@ -176,7 +178,8 @@ static bool begun_read(request *q, const ramet_once *o, begin *list, size_t n, t
 
 /* ---- forks */
 
-/* Where the forks of a fan-out are cut. One that was empty had nothing before what is first now. */
+/* Where the forks of a fan-out are cut. If the session was empty, that is before its first entry
+ * now. */
 static ramet_status fork_place(request *q, const begin *b, ramet_fork_in *in)
 {
     ramet_read_in first = {.limit = 1, .by_position = true, .branch = b->fan->branch};
@@ -184,7 +187,7 @@ static ramet_status fork_place(request *q, const begin *b, ramet_fork_in *in)
     in->branch = b->fan->branch;
     in->at = (ramet_at){*b->fan->entry ? b->fan->entry : NULL, RAMET_AFTER};
     if (b->index)
-        in->expected_head = NULL; /* it was true for the first */
+        in->expected_head = NULL; /* it was checked for the first */
     if (!b->index || in->at.entry_id)
         return RAMET_OK;
     ramet_status st = ramet_read(q->c, b->in->session, &first, &page);
@@ -203,7 +206,7 @@ static bool fork_refuse(turn_error *err, request *q, const begin *b)
     return false;
 }
 
-/* Scope NULL: there is no key. */
+/* Scope NULL: no key. */
 static bool fork_make(request *q, begin *b, const char *scope, turn_error *err)
 {
     char uuid[UUID_TEXT];
@@ -248,8 +251,8 @@ static void run_fill(run *r, const begin *b, const request *q)
     r->is_untitled = *r->turns->cfg->title_agent && !*b->at->title;
 }
 
-/* The agent may think while the message is being stored: where that will hardly fail, and where the
- * message is a mere text, which is what will be stored. */
+/* Lets the agent start while the message is being stored, if that is unlikely to fail and the
+ * message is plain text, which will be stored unchanged. */
 static void run_early(run *r, const begin *b, const request *q)
 {
     const ramet_turn_in *in = &b->in->turn;
@@ -268,7 +271,7 @@ static void run_early(run *r, const begin *b, const request *q)
     r->n_early = in->n;
 }
 
-/* The run of a turn that is in the store now. */
+/* Publishes the run of a turn that is in the store now. */
 static void run_ready(begin *b)
 {
     run *r = b->run;
@@ -277,7 +280,7 @@ static void run_ready(begin *b)
     r->branch = b->turn->branch;
     run_message(r, &b->appended);
     run_begun(r);
-    if (r->is_prepared && !b->fan) { /* several start when all have begun */
+    if (r->is_prepared && !b->fan) { /* several start once all have begun */
         r->started = r->heard = time_mono_us();
         run_start(r);
         b->is_locked = true;
@@ -290,9 +293,9 @@ static void run_ready(begin *b)
         pthread_mutex_unlock(&r->lock);
 }
 
-/* Begins the turn; on failure the run is gone. Repeated by its key: turn is NULL, and turn_id names
- * it. Of several turns each has a key of its own, which names its fork; the last one has that of
- * the request. */
+/* Begins the turn; on failure the run is removed. If repeated by its key, turn is NULL and turn_id
+ * names it. With several turns, each has its own key, which names its fork; the last one has the
+ * key of the request. */
 static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error *err)
 {
     ramet_turn_in in = b->in->turn;
@@ -329,7 +332,7 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
                                             : turn_refuse_call(err, q->c);
 }
 
-/* The fork of a turn that did not begin goes again. */
+/* Deletes the fork of a turn that did not begin. */
 static void fork_unmake(turns *t, const begin *b)
 {
     ramet_delete_out out;
@@ -348,8 +351,8 @@ static bool begin_look(turns *t, request *q, begin *b, turn_error *err)
     return agent_choose(t, b, err);
 }
 
-/* The session of a fork is another one than was looked at. A request whose turn could not begin
- * when it came first has deleted its fork: then it is made anew, under the key of the next try. */
+/* Makes the fork, and reads its session. If the first try of a request could not begin its turn, it
+ * has deleted its fork: then the fork is made again, under the key of the next try. */
 static bool begin_fork(request *q, begin *b, turn_error *err)
 {
     bool first = b->fan && !b->fan->first;
@@ -377,7 +380,7 @@ static bool begin_fork(request *q, begin *b, turn_error *err)
 
 /* ------------------------------------------------------------------ joining */
 
-/* What the turn appended: its message, and its answer. */
+/* Reads what the turn appended: its message and its answer. */
 static ramet_status past_entries(run *r, ramet_call *c)
 {
     ramet_read_in in = {.limit = PAGE, .by_position = true, .branch = r->branch};
@@ -401,7 +404,8 @@ static ramet_status past_entries(run *r, ramet_call *c)
     return RAMET_OK;
 }
 
-/* A run as it would be now if it had not ended; or that of another node. NULL and *err. */
+/* The run of a turn that has ended, rebuilt from the store, or that of another node. On failure
+ * returns NULL and fills *err. */
 static run *run_past(turns *t, request *q, const ramet_session *s, const char *id, turn_error *err)
 {
     ramet_turn *turn;
@@ -434,7 +438,8 @@ static run *run_past(turns *t, request *q, const ramet_session *s, const char *i
     return NULL;
 }
 
-/* The runs of turns that the same request began before: they run, or are over. */
+/* Finds the runs of turns that an earlier try of the request began, whether they run or are
+ * over. */
 static bool runs_find(turns *t, request *q, begin *list, size_t n, turn_error *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -459,7 +464,7 @@ static void listener_release(const turn_listener *l)
         l->release(l->arg);
 }
 
-/* Whoever may see the session may follow its turns. */
+/* Any user who may see the session may follow its turns. */
 bool turns_join(turns *t, request *q, const char *session, const char *turn,
                 const turn_listener *listener, turn_error *err)
 {
@@ -475,7 +480,7 @@ bool turns_join(turns *t, request *q, const char *session, const char *turn,
 
 /* ------------------------------------------------------------------ requests */
 
-/* All turns have begun. Those that this request began are run. */
+/* Called when all turns have begun. Starts those that this request began. */
 static void turns_go(turns *t, request *q, turn_batch *batch, begin *list,
                      const turn_listener *listener)
 {
@@ -502,7 +507,7 @@ static void turns_go(turns *t, request *q, turn_batch *batch, begin *list,
     }
 }
 
-/* One of several could not begin: none has. */
+/* Called when one of several turns could not begin: undoes the others. */
 static void turns_undo(turns *t, begin *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -516,7 +521,7 @@ static void turns_undo(turns *t, begin *list, size_t n)
     }
 }
 
-/* Room for all of them has been admitted: what does not begin gives its own back. */
+/* Room for all turns was admitted; a turn that does not begin gives its room back. */
 static bool turns_begin(turns *t, request *q, const turn_batch *batch, begin *list, turn_error *err)
 {
     char group[UUID_TEXT];

@@ -6,11 +6,12 @@
  * A subscriber is one request. It may follow several runs (a fan-out) and has a subscription to
  * each. Its listener writes the bytes of its protocol; listeners without state share them.
  *
+ * Invariants
  *   S1  Events of a run are published under the lock of the run, so each subscriber sees them in
  *       order.
  *   S2  A slow subscriber never delays a run. Its deltas stay in the run (`is_held`) and are sent
  *       as one event when it has caught up, or not at all: the entry that follows has their text.
- *   S3  All other events are sent at once. A subscriber that does not take them either is dropped
+ *   S3  All other events are sent at once. A subscriber that does not read them either is dropped
  *       by its stream.
  */
 #include "turns/turns_internal.h"
@@ -23,13 +24,13 @@
 #define ANSWER_BYTES ((size_t)256 << 20)
 
 struct subscriber {
-    pthread_mutex_t lock; /* guards the rest: runs of a fan-out publish at the same time */
+    pthread_mutex_t lock; /* guards the rest: runs of a fan-out publish concurrently */
     body_stream *stream;
     turn_listener listener;
-    bool is_gone;            /* its stream takes nothing any more */
+    bool is_gone;            /* its stream accepts no more */
     atomic_bool is_finished; /* its listener wants no more events */
-    size_t hold_bytes;       /* its deltas are held while more bytes than this wait in the stream */
-    size_t runs_left;        /* the last one to end frees it */
+    size_t hold_bytes;       /* hold its deltas while more bytes than this wait in the stream */
+    size_t runs_left;        /* freed when this reaches 0 */
 };
 
 /* ------------------------------------------------------------------ subscribers */
@@ -50,7 +51,7 @@ subscriber *subscriber_new(turns *t, request *q, size_t n_runs, const turn_liste
     return s;
 }
 
-/* With its lock. */
+/* Caller holds the subscriber's lock. */
 static void subscriber_share(subscriber *s, shared_buf *bytes)
 {
     s->is_gone = s->is_gone || !body_stream_share(s->stream, bytes);
@@ -79,7 +80,7 @@ static void subscriber_send(subscriber *s, const turn_event *e, size_t index)
     buf_release(&out);
 }
 
-/* One of its runs has ended, or it has left that run. */
+/* One of its runs has ended, or it has unsubscribed from it. */
 static void subscriber_end(subscriber *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -135,8 +136,8 @@ static bool is_shared(const run *r, const subscriber *s)
     return !s->listener.arg && s->listener.event == r->turns->watch;
 }
 
-/* The bytes that watchers and subscribers without state share. NULL: they are not needed, or the
- * event has none. */
+/* The bytes that watchers and subscribers without state share. NULL: not needed, or the protocol
+ * has none for this event. */
 static shared_buf *event_bytes(run *r, const turn_event *e, bool is_watched)
 {
     const subscription *s = r->subscriptions;
@@ -160,8 +161,8 @@ static void subscription_send(const run *r, subscription *s, const turn_event *e
     }
 }
 
-/* To the streams that watch the session. Watchers of this node see events of its runs in line with
- * what it sends to other nodes, so both come behind the same commits. */
+/* Sends an event to the streams that watch the session. It goes through the queue to other nodes,
+ * so that here and there it follows the same commits. */
 static void watchers_send(run *r, const turn_event *e, const shared_buf *bytes)
 {
     turns *t = r->turns;
@@ -178,7 +179,7 @@ static void watchers_send(run *r, const turn_event *e, const shared_buf *bytes)
         live_publish(t->live, r->is_remote ? r->after : -1, &line);
 }
 
-/* Ends the subscriptions whose listeners want no more. */
+/* Ends the subscriptions whose listeners want no more events. */
 static void subscriptions_sweep(run *r)
 {
     for (subscription **at = &r->subscriptions; *at;) {
@@ -261,7 +262,7 @@ static void subscriptions_end(run *r)
     }
 }
 
-/* A request that joins a turn that is over is the only subscriber then. */
+/* A request that joins a turn that is over is its only subscriber. */
 void publish_ended(run *r, const char *error)
 {
     turn_event e = event_ended(r, TURN_ENDED, error);
@@ -283,7 +284,7 @@ void publish_detached(run *r)
 
 /* ---- deltas (S2) */
 
-/* Characters of the answer's text from a place in the parts on. */
+/* Counts the characters of the answer's text from a place in the parts on. */
 static int64_t chars_from(const run *r, size_t part, size_t byte)
 {
     int64_t n = 0;
@@ -300,7 +301,7 @@ static void subscription_set_current(const run *r, subscription *s)
     s->is_held = false;
 }
 
-/* Sends all deltas that it lacks, one event a part. */
+/* Sends all deltas that the subscriber lacks, one event per part. */
 static void subscription_catch_up(const run *r, subscription *s)
 {
     for (; s->part < r->parts.n; s->part++, s->byte = 0) {
@@ -431,7 +432,7 @@ static const turn_question *running_question(const run *r, arena *a)
     return q;
 }
 
-/* The one on the head, else one that was let go on on another branch. */
+/* The run on the head, otherwise one kept running on another branch. */
 static run *running_find(turns *t, const ramet_session *s)
 {
     run *found = NULL;

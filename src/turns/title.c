@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * title.c: a title for a session that has none, by the agent that is set for it.
+ * title.c: asks the configured agent for a title of a session that has none.
  *
- * The agent is asked in an ephemeral fork, which only the asker sees and which goes afterwards, so
- * that the history stays clean. Nothing waits for it, and a title that cannot be had is no error.
+ * The agent runs in an ephemeral fork, which is visible to this code only and deleted afterwards,
+ * so the history stays clean. Nothing waits for the title, and failing to get one is not an error.
  */
 #include "turns/turns_internal.h"
 
@@ -78,7 +78,7 @@ static bool title_no_usage(void *arg, const ramet_usage *u)
     return title_on(arg);
 }
 
-/* The first line, without quotes around it. "" when it cannot be one. */
+/* The first line, without surrounding quotes. "" if it cannot be a title. */
 static const char *title_of(arena *a, const buf *text)
 {
     if (text->over || !utf8_valid(text->p, text->n) || memchr(text->p, 0, text->n))
@@ -92,7 +92,7 @@ static const char *title_of(arena *a, const buf *text)
     return line;
 }
 
-/* Asks in the fork; the answer is in t->text. */
+/* Asks the agent in the fork; the answer is in t->text. */
 static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *fork)
 {
     run *r = t->run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turns.c: turns that run: the table of them, the threads that run agents, the queue in front of
- * these, time limits, and how all of it starts and stops.
+ * turns.c: running turns: their table, the threads that run agents, the queue for these threads,
+ * time limits, start and stop.
  */
 #include "turns/turns_internal.h"
 #include "ramet/nodes.h"
@@ -31,7 +31,7 @@ bool turns_admit(turns *t, int64_t n)
     return room;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void leave(turns *t, int64_t n)
 {
     t->admitted -= n;
@@ -194,13 +194,14 @@ void runs_put(run **list, size_t n)
 /* ------------------------------------------------------------------ threads */
 
 struct turn_thread {
-    turn_thread *next; /* idle below it */
+    turn_thread *next; /* next in the stack of idle threads */
     turns *turns;
     run *run;
     pthread_cond_t wake;
 };
 
-/* With the lock: the next run of a thread; it is idle while there is none. NULL: it is to end. */
+/* The next run for a thread, which is idle while there is none. NULL: the thread must end. Caller
+ * holds the lock. */
 static run *thread_next(turn_thread *th)
 {
     turns *t = th->turns;
@@ -231,7 +232,7 @@ static void *thread_main(void *arg)
         bool ran = run_main(r);
         run_put(r);
         pthread_mutex_lock(&t->lock);
-        leave(t, ran ? 1 : 0); /* a request that did not begin it has given its room back */
+        leave(t, ran ? 1 : 0); /* if the turn did not begin, its request has given the room back */
         r = thread_next(th);
         pthread_mutex_unlock(&t->lock);
     }
@@ -264,7 +265,7 @@ static bool thread_start(turns *t, run *r)
     return made;
 }
 
-/* With the lock: gives the run a thread, one that is idle if there is any. */
+/* Gives the run a thread, an idle one if possible. Caller holds the lock. */
 static bool thread_give(turns *t, run *r)
 {
     turn_thread *th = t->idle;
@@ -280,7 +281,7 @@ static bool thread_give(turns *t, run *r)
     return true;
 }
 
-/* With the lock: those that are idle end, and so will the others. */
+/* Ends the idle threads; the others will end, too. Caller holds the lock. */
 static void threads_end(turns *t)
 {
     t->threads_stop = true;
@@ -338,8 +339,8 @@ void run_start(run *r)
 
 /* ------------------------------------------------------------------ moves */
 
-/* What is asked of the store is asked after the move: a run on a branch that the head has come back
- * to stays. One that is just beginning is waited for: it may have begun before the move. */
+/* Reads the store after the move: a run on a branch that the head has returned to stays. Waits for
+ * a run that is just beginning: it may have begun before the move. */
 void turns_moved_here(turns *t, const char *session, bool keep)
 {
     size_t n;
@@ -366,7 +367,7 @@ void turns_moved_here(turns *t, const char *session, bool keep)
     runs_put(list, n);
 }
 
-/* Whether a turn of the session runs on another node, by its messages or by the store. */
+/* Whether a turn of the session runs on another node, according to its messages or the store. */
 static bool has_remote_runs(turns *t, const char *session)
 {
     size_t n, n_turns;
@@ -388,7 +389,7 @@ static bool has_remote_runs(turns *t, const char *session)
     return is_remote;
 }
 
-/* A run on another node ends there, too, before the move is answered. */
+/* A run on another node is ended there, too, before the move is answered. */
 void turns_moved(turns *t, const char *session, bool keep)
 {
     char outcome[OUTCOME_TEXT];
@@ -422,7 +423,7 @@ static const char *over_time(const run *r, int64_t now, char text[128])
     return text;
 }
 
-/* Whether its turn is on the head no more, or is over, by the store. */
+/* Whether the turn is no longer on the head, or is over, according to the store. */
 static bool run_left(const run *r)
 {
     ramet_turn *turn = NULL;
@@ -434,9 +435,9 @@ static bool run_left(const run *r)
     return left;
 }
 
-/* A move by another process on the same file is not reported here. A move by this process may be
- * about to mark the turn as kept: so a turn that the head has left is looked at twice. For the
- * watchdog alone. */
+/* Detects moves by other processes on the same file, which are not reported here. A move by this
+ * process may be about to mark the turn as kept, so a turn that the head has left is checked twice.
+ * For the watchdog only. */
 static void run_look(run *r, int64_t now)
 {
     if (now - r->looked < LOOK_US)
@@ -470,7 +471,7 @@ static void run_watch(run *r)
         run_look(r, now);
 }
 
-/* With the lock; false: the time is over. */
+/* Caller holds the lock. False: timed out. */
 static bool wait_until(turns *t, int64_t until)
 {
     struct timespec at = time_spec(until);
@@ -550,13 +551,13 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l,
     return t;
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static bool quiet(const turns *t)
 {
     return !t->admitted && !t->threads && (!t->threads_stop || !t->alive);
 }
 
-/* Waits until nothing runs; false: the time is over. */
+/* Waits until nothing runs; false: timed out. */
 static bool drained(turns *t, int64_t seconds)
 {
     int64_t until = time_mono_us() + seconds * 1000000;
@@ -568,7 +569,8 @@ static bool drained(turns *t, int64_t seconds)
     return all;
 }
 
-/* The last try: what cannot be recorded now is interrupted when a server starts again. */
+/* The last try: turns that cannot be recorded now are marked as interrupted when a server starts
+ * again. */
 static void runs_save(turns *t)
 {
     size_t n;
@@ -579,7 +581,8 @@ static void runs_save(turns *t)
     runs_put(list, n);
 }
 
-/* No run of this node goes on: other nodes get the last messages, and are not followed any more. */
+/* Called when no run of this node continues: sends the last messages to other nodes, and stops
+ * following them. */
 static void nodes_end(turns *t)
 {
     size_t n;

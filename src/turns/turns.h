@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turns.h: runs agents on threads of its own and records their answers.
+ * turns.h: runs agents on its own threads and records their answers.
  *
- * A turn is one answer of an agent to a message. What happens in it is published as turn_event
- * structs; a face turns them into the bytes of its protocol through a turn_listener. A request that
- * waits for a turn holds no thread: its answer is a stream that the listener fills.
+ * A turn is one answer of an agent to a message. Its events are published as turn_event structs; a
+ * face turns them into the bytes of its protocol through a turn_listener. A request that waits for
+ * a turn holds no thread: its answer is a stream that the listener fills.
  *
  * THREADS    Every function here may be called from any thread.
- * OWNERSHIP  A listener that is passed in is taken over, also when the call fails: its release() is
- *            called exactly once.
- * ERRORS     A call that fails returns false and fills a turn_error. It writes nothing to the
- *            request: the face renders the error in its own shape.
+ * OWNERSHIP  A function that gets a listener takes ownership of it, even if it fails: its release()
+ *            is called exactly once.
+ * ERRORS     A function that fails returns false and fills a turn_error. It writes nothing to the
+ *            request: the face writes the error in its own form.
  */
 #ifndef TURNS_TURNS_H
 #define TURNS_TURNS_H
@@ -40,9 +40,10 @@ typedef enum turn_event_kind {
     TURN_ENTRY,    /* an entry was appended: the message, text, a tool call or its result */
     TURN_PLAN,
     TURN_QUESTION,
-    TURN_CAUGHT_UP, /* for a listener alone: all events before it happened before it subscribed */
+    TURN_CAUGHT_UP, /* for a listener only: all earlier events happened before it subscribed */
     TURN_ENDED,
-    TURN_DETACHED /* the turn goes on, on another server, but this one stops and cannot follow it */
+    TURN_DETACHED /* the turn continues on another server, but this one stops and cannot follow it
+                   */
 } turn_event_kind;
 
 /* One event. All pointers are valid during the call; entries live until the listener is released.
@@ -51,15 +52,15 @@ typedef struct turn_event {
     turn_event_kind kind;
     const char *session, *tree, *turn;
     int64_t branch;
-    size_t index; /* which turn of the request that the listener belongs to */
+    size_t index; /* which of the request's turns */
     union {
         struct {
-            const char *agent, *group; /* group NULL: it is not one of a fan-out */
+            const char *agent, *group; /* group NULL: not part of a fan-out */
         } started;
         struct {
             const char *text; /* not terminated */
             size_t n;
-            int64_t offset; /* TURN_DELTA: characters of the answer's text before it */
+            int64_t offset; /* TURN_DELTA: characters of the answer before it */
         } delta;            /* TURN_DELTA, TURN_THINKING */
         const ramet_entry *entry;
         const char *plan; /* JSON */
@@ -67,58 +68,58 @@ typedef struct turn_event {
         struct {
             ramet_turn_status status;
             const char *error;          /* "" when none */
-            const ramet_entry *entries; /* all that the turn appended, the message included */
+            const ramet_entry *entries; /* everything the turn appended, including the message */
             size_t n;
         } ended; /* TURN_ENDED, TURN_DETACHED */
     };
 } turn_event;
 
-/* Adds the bytes of an event to `out`; nothing, when the protocol has none for it. Called with
- * locks held: it must not call the library or this module. False: no more events are wanted. */
+/* Appends the bytes of an event to `out`; nothing if the protocol has none for it. Called with
+ * locks held: it must not call the library or this module. False: send no more events. */
 typedef bool (*turn_event_writer)(void *arg, const turn_event *e, buf *out);
 
 /* How a request follows turns. */
 typedef struct turn_listener {
     const char *content_type;
-    bool whole; /* one answer at the end, else a stream of server-sent events */
+    bool whole; /* one answer at the end, otherwise a stream of server-sent events */
     turn_event_writer event;
     void (*release)(void *arg); /* may be NULL */
-    void *arg; /* NULL: event() depends on the event alone, so its bytes may be shared */
+    void *arg; /* NULL: event() depends only on the event, so its bytes may be shared */
 } turn_listener;
 
 /* ------------------------------------------------------------------ requests */
 
-/* One turn that a request asks for. */
+/* One turn that a request begins. */
 typedef struct turn_request {
     const char *session;
-    const ramet_fork_in *fork; /* the turn happens in this fork of the session; NULL: in itself */
-    const ramet_agent *agent;  /* who answers; NULL: the session's agent */
-    ramet_turn_in turn;        /* its id, agent, group and host are filled in by this module */
+    const ramet_fork_in *fork; /* run the turn in this fork of the session; NULL: in the session */
+    const ramet_agent *agent;  /* the agent; NULL: the session's */
+    ramet_turn_in turn;        /* this module fills in its id, agent, group and host */
 } turn_request;
 
 /* All turns of one request. */
 typedef struct turn_batch {
     const turn_request *items;
     size_t n;
-    bool fan_out;      /* they run side by side, in forks that share a group */
-    bool keep_running; /* a turn on a branch that the head leaves because of this one goes on */
+    bool fan_out;      /* run them in parallel, in forks that share a group */
+    bool keep_running; /* let a turn continue on a branch that the head leaves */
     /* Called for each turn that this request has begun, before it runs; `forked`: its fork was
-     * made, too. May be NULL. */
+     * created, too. May be NULL. */
     void (*begun)(void *arg, const turn_request *in, bool forked);
     void *arg;
-    bool replayed; /* out: the same request (by its idempotency key) had begun them before */
+    bool replayed; /* out: an earlier try of the request (same idempotency key) began them */
 } turn_batch;
 
 typedef enum turn_error_kind {
     TURN_ERROR_STATUS,            /* `error` is complete */
     TURN_ERROR_NODE_GONE,         /* the server that runs the turn does not answer */
-    TURN_ERROR_QUESTION_NOT_FOUND /* the turn does not wait for an answer to that question */
+    TURN_ERROR_QUESTION_NOT_FOUND /* the turn is not waiting for an answer to that question */
 } turn_error_kind;
 
 typedef struct turn_error {
     turn_error_kind kind;
-    ramet_error error; /* other kinds than TURN_ERROR_STATUS: its message and field alone */
-    char turn_id[256]; /* the turn that is in the way, or over; "" when there is none */
+    ramet_error error; /* for other kinds than TURN_ERROR_STATUS: message and field only */
+    char turn_id[256]; /* the turn that is in the way, or over; "" if there is none */
 } turn_error;
 
 /* An answer to the question of a turn. */
@@ -128,32 +129,32 @@ typedef struct turn_answer {
     const char *text;
 } turn_answer;
 
-/* Of the request, these use its call, its caller, its idempotency key and its arena; the answer
- * becomes a stream of the listener's bytes when they succeed. */
+/* These functions use the request's call, caller, idempotency key and arena. If they succeed, its
+ * answer becomes a stream of the listener's bytes. */
 
-/* Begins turns, or joins those that the same request began before. */
+/* Begins turns, or joins those that an earlier try of the request began. */
 bool turns_run(turns *t, request *q, turn_batch *batch, const turn_listener *listener,
                turn_error *err);
-/* Joins a turn that runs or is over; the events that it had so far come first. */
+/* Joins a turn that runs or is over; its past events are sent first. */
 bool turns_join(turns *t, request *q, const char *session, const char *turn,
                 const turn_listener *listener, turn_error *err);
-/* Ends a turn (NULL: the one on the head). *out: the turn as it is then. */
+/* Ends a turn (NULL: the one on the head). *out: its state afterwards. */
 bool turns_cancel(turns *t, request *q, const char *session, const char *turn, ramet_turn **out,
                   turn_error *err);
-/* Hands over an answer. With a listener it joins the turn first, so that no event behind the answer
- * is missed, and *out is NULL; without one, or when the turn cannot be followed, *out is the turn.
- * `listener` may be NULL. */
+/* Delivers an answer. With a listener, subscribes to the turn first, so that no event after the
+ * answer is missed, and *out is NULL. Without one, or if the turn cannot be followed, *out is the
+ * turn. `listener` may be NULL. */
 bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listener *listener,
                   ramet_turn **out, turn_error *err);
-/* The head of a session has moved: turns on branches that it left are cancelled, unless `keep`.
- * NULL is fine: no turns run here. */
+/* Called when the head of a session has moved: cancels turns on branches that it left, unless
+ * `keep`. NULL is fine: no turns run here. */
 void turns_moved(turns *t, const char *session, bool keep);
 
-/* A turn that runs, as it stands now. */
+/* The current state of a running turn. */
 typedef struct turn_running {
     const char *turn, *entry_id, *agent;
     int64_t branch;
-    const char *text; /* said since the last entry */
+    const char *text; /* output since the last entry */
     size_t n_text;
     int64_t offset; /* characters of the answer before it */
     const char *thinking;
@@ -161,24 +162,24 @@ typedef struct turn_running {
     const turn_question *question; /* NULL: none is open */
     const char *plan;              /* JSON; NULL: none */
 } turn_running;
-/* The turn on the head of a session, else one that was let go on on another branch; its texts are
- * in the arena. False: none runs. Does not call the library, so it may be used inside commits.
- * NULL is fine: no turns run here. */
+/* The turn on the head of a session, otherwise one kept running on another branch; its texts are in
+ * the arena. False: none runs. Does not call the library, so it may be used inside commits. NULL is
+ * fine: no turns run here. */
 bool turns_running_get(turns *t, const ramet_session *s, arena *a, turn_running *out);
 
 /* ------------------------------------------------------------------ all of it */
 
-/* Marks what a server that died left running as interrupted. `watch`: how events are written for
- * the streams that watch a session (live_publish()). NULL and *err. */
+/* Marks turns that a dead server left running as interrupted. `watch` writes events for the streams
+ * that watch a session (live_publish()). On failure returns NULL and fills *err. */
 turns *turns_new(const struct server_config *cfg, ramet *store, struct agents *who, live *l,
                  turn_event_writer watch, ramet_error *err);
-/* Begins no new turns; cancels those that still run after that many seconds. False: an agent did
- * not stop, and what it uses must not be freed. */
+/* Begins no new turns; cancels those still running after that many seconds. False: an agent did not
+ * stop, and what it uses must not be freed. */
 bool turns_stop(turns *t, int seconds);
 void turns_free(turns *t);
 
 typedef struct turns_numbers {
-    int64_t running, waiting;        /* now */
+    int64_t running, waiting;        /* current */
     int64_t done, cancelled, failed; /* since the start */
 } turns_numbers;
 void turns_count(turns *t, turns_numbers *out);

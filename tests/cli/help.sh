@@ -4,113 +4,113 @@
 . "$(dirname "$0")/lib.bash"
 
 t 'help: the overview' 0 help <<'END'
-Ramet keeps AI conversations so that any of them can be forked, rewound, edited and compared at any
-message, at once, without copying or losing anything.
+Ramet stores AI conversations so that any of them can be forked, rewound, edited and compared at any
+message, instantly, without copying or losing anything.
 
 usage: ramet COMMAND [arguments] [options]
 
 Start and write
   new          Start a session
-  append       Add messages at the end
+  append       Append messages to a session
   edit         Write a new version of a message
-  regenerate   Branch before an answer, for another one
+  regenerate   Branch before an answer, to make another one
   sync         Make the history equal to a list of messages
-  chat         Talk with an agent in the terminal
+  chat         Chat with an agent in the terminal
 
-Look
+Read
   list         List sessions, newest first
   log          Show a history, oldest first
   show         Show a session, or one entry in full
   tree         Draw the forks of a tree
   branches     List the branches of a session, or the versions of a message
   moves        Show the head log: who moved the head, when and why
-  record       Show everything that was ever appended in a session, in that order
+  record       Show everything ever appended to a session, in that order
   state        Show the session state, now or at an entry
   usage        Sum tokens and cost of a session, its path and its tree
 
 Move through history
   fork         Start a new session that shares the history up to an entry
   rewind       Move the head back to an entry
-  undo         Take the last move of the head back
-  redo         Take the last undo back
+  undo         Undo the last move of the head
+  redo         Redo the last undone move
   switch       Move the head to another branch or version
 
 Find and compare
-  diff         Compare histories from where they part
-  verdict      Keep which side was better, or list what was kept
+  diff         Compare histories from where they differ
+  verdict      Record which side was better, or list such verdicts
   search       Search the text of all messages
 
 Organise
-  set          Change title, agent, metadata, visibility; archive
+  set          Change title, agent, metadata or visibility; archive
   tag          Show or change tags
-  members      Show or change who may see and write the tree
-  sandbox      Make, list and remove sandboxes
-  share        Make a link to one session for people outside its tree
+  members      Show or change who may read and write a tree
+  sandbox      Create, list and remove sandboxes
+  share        Create a link to one session for users outside its tree
   shares       List the share links of a session
-  unshare      End a share link, at once
-  promote      Make an ephemeral session a lasting one
-  rm           Delete a session, or it and all its forks
-  restore      Bring a deleted session back
+  unshare      Revoke a share link
+  promote      Make an ephemeral session permanent
+  rm           Delete a session, optionally with all its forks
+  restore      Restore a deleted session
 
 Serve
-  acp          Stand between an editor and an ACP agent, and record
+  acp          Record sessions between an editor and an ACP agent
   serve        Serve the store over HTTP
 
-Take care of the store
-  fsck         Check every hash, reference and head; exit with 7 when something is damaged
-  gc           Remove for good what was deleted longer ago than the grace time
-  backup       Copy the store to a new file while others read and write
-  copy         Copy a store to another one, row by row, while others read and write it
-  stat         Count what is in the store, and its size
-  reindex      Make the search index anew
-  token        Make, list and revoke the API keys of a server
-  schema       Print the statements that make the tables of a store
+Maintain the store
+  fsck         Check every hash, reference and head; exit with 7 if something is damaged
+  gc           Remove deleted sessions for good after the grace period
+  backup       Copy the store to a new file, online
+  copy         Copy a store to another store or engine, row by row, online
+  stat         Show the size of the store and what it contains
+  reindex      Rebuild the search index
+  token        Create, list and revoke the API keys of a server
+  schema       Print the statements that create the tables of a store
 
 About
-  help         Show this overview, or the help of a command
-  completion   Print the completion script of a shell
+  help         Show this overview, or the help for a command
+  completion   Print the completion script for a shell
   version      Show the version
 
 Options of every command
       --db PATH      the store's file
-      --server URL   work on a Ramet server instead of a file
-      --token TOKEN  the API key for it
+      --server URL   use a Ramet server instead of a file
+      --token TOKEN  the API key for the server
   -u, --user USER    act as this user (default: local)
-      --json         one JSON value for programs; errors too
-  -q, --quiet        say only what a script needs: an id, or nothing
-      --color WHEN   whether to use colour (auto|always|never)
+      --json         print one JSON value for programs; errors too
+  -q, --quiet        print only what a script needs: an id, or nothing
+      --color WHEN   when to use colour (auto|always|never)
       --no-pager     do not use a pager
-  -h, --help         show help, of a command when one is given
+  -h, --help         show help, for a command if one is given
       --version      show the version
 
 Names
-  SESSION      a session's id, or its first or last characters (4 or more) when only one session has
-               them; @ is the newest session, @2 the one made before it
-  ENTRY        an entry's id, or its first or last characters (4 or more) when only one entry of the
+  SESSION      a session's id, or its first or last characters (4 or more) if only one session has
+               them; @ is the newest session, @2 the one created before it
+  ENTRY        an entry's id, or its first or last characters (4 or more) if only one entry of the
                path has them; @1 is the first entry, @2 the second, @-1 the last
-  BRANCH       a branch as 'ramet branches' shows it, like b17
+  BRANCH       a branch as shown by 'ramet branches', such as b17
   SIDE         a SESSION, or a branch of one: SESSION@b17
   SPAN         90s, 30m, 12h, 7d or 2w
-  TIME         a date (2026-01-31), an RFC 3339 time, or a SPAN back from now
+  TIME         a date (2026-01-31), an RFC 3339 time, or a SPAN before now
 
-'ramet help COMMAND' tells more about one; 'ramet help --man' is the whole manual,
-with the exit codes and the environment.
+'ramet help COMMAND' shows the help for a command; 'ramet help --man' prints the
+whole manual, with the exit codes and the environment.
 END
 COLUMNS=60 t 'help: of a command, wrapped' 0 undo --help <<'END'
-ramet undo: Take the last move of the head back
+ramet undo: Undo the last move of the head
 
 usage: ramet undo SESSION [options]
 
 Moves are rewind, switch, edit, regenerate and sync;
-appending is none. There is no limit, and a new move ends
-redo.
+appending is not a move. There is no limit. A new move
+discards what could be redone.
 
 Arguments
   SESSION  the session
 
 Options
-      --expect HASH  only if the history still has this
-                     prefix_hash, else exit with 5
+      --expect HASH  fail with exit code 5 unless the
+                     history still has this prefix_hash
 
 'ramet help' shows the options of every command and how sessions and entries are named.
 END
@@ -119,19 +119,19 @@ ramet rewind: Move the head back to an entry
 
 usage: ramet rewind SESSION [ENTRY] [options]
 
-What came after it stays on its branch; 'ramet undo' goes back.
+The entries after it stay on their branch; 'ramet undo' returns to them.
 
 Arguments
   SESSION  the session
-  ENTRY    the last entry to keep; it must be given
+  ENTRY    the last entry to keep; required, here or with --at
 
 Options
       --at ENTRY     the same as ENTRY
       --before       cut before ENTRY instead of after it
-      --cut HOW      move the cut so that a tool call keeps its result
+      --cut HOW      how to move the cut so that a tool call keeps its result
                      (exact|snap_before|snap_after)
-  -m, --reason TEXT  why; it is kept
-      --expect HASH  only if the history still has this prefix_hash, else exit with 5
+  -m, --reason TEXT  the reason to record
+      --expect HASH  fail with exit code 5 unless the history still has this prefix_hash
 
 Examples
   ramet rewind @ @-3
@@ -192,18 +192,18 @@ ramet: there is no completion for 'csh'; take bash, zsh or fish
 END
 plant
 t 'completion: commands' 0 __complete re <<'END'
-regenerate	Branch before an answer, for another one
-record	Show everything that was ever appended in a session, in that order
+regenerate	Branch before an answer, to make another one
+record	Show everything ever appended to a session, in that order
 rewind	Move the head back to an entry
-redo	Take the last undo back
-restore	Bring a deleted session back
-reindex	Make the search index anew
+redo	Redo the last undone move
+restore	Restore a deleted session
+reindex	Rebuild the search index
 END
 t 'completion: options of a command' 0 __complete rewind --re <<'END'
---reason	why; it is kept
+--reason	the reason to record
 END
 t 'completion: global options' 0 __complete --c <<'END'
---color	whether to use colour
+--color	when to use colour
 END
 t 'completion: values' 0 __complete append trip --role '' <<'END'
 user

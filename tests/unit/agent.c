@@ -60,9 +60,9 @@ Test(agent, the_first_configured_is_the_default)
         "[{\"name\":\"gpt\",\"kind\":\"openai\",\"about\":\"a model behind an OpenAI-compatible "
         "chat "
         "endpoint\",\"default\":true,\"model\":\"m\"},{\"name\":\"slow\",\"kind\":\"echo\","
-        "\"about\":\"says "
-        "what it is told, word by word; needs nothing\",\"default\":false},{\"name\":\"echo\","
-        "\"kind\":\"echo\",\"about\":\"says what it is told, word by word; needs nothing\","
+        "\"about\":\"repeats "
+        "the message word by word; needs no model\",\"default\":false},{\"name\":\"echo\","
+        "\"kind\":\"echo\",\"about\":\"repeats the message word by word; needs no model\","
         "\"default\":false}]");
     buf_release(&b);
     agents_free(set);

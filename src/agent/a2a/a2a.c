@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * a2a.c: a remote agent that speaks A2A, 0.3 or 1.0: its settings, its card, and the rounds of a
- * turn. What is said to it is agent/a2a/request.c's, what comes back agent/a2a/answer.c's.
+ * a2a.c: the agent kind `a2a`, a remote agent that speaks A2A, 0.3 or 1.0: its settings, its card,
+ * and the rounds of a turn. agent/a2a/request.c builds the messages, agent/a2a/answer.c reads the
+ * answers.
  *
- * Credentials go to the origin of `url` alone: a card that names another one is not followed there.
+ * Credentials are sent only to the origin of `url`: if a card names another origin, it is not used.
  */
 #include "agent/a2a/a2a.h"
 
@@ -15,29 +16,30 @@
 enum { CARD_BYTES = 1 << 20, CARD_FRESH_S = 300, CANCEL_MS = 2000, POLL_MS = 500 };
 
 static const agent_setting settings[] = {
-    {"url", NULL, "base of the agent: its card is under it, at .well-known/agent-card.json", false},
-    {"version", "auto", "of the protocol: auto (as its card says), 0.3, 1.0", false},
-    {"key", "", "sent as a bearer token; $NAME takes it from the environment", true},
-    {"user", "off", "tell it who asks, as X-User-Id: on, off", false},
-    {"history", "context",
-     "how it knows what was said: context (it remembers each context), reads-back (it reads the "
-     "session from this server, as kagent's agents do), every-turn (it does not: it is told)",
+    {"url", NULL, "base URL of the agent; its card is at .well-known/agent-card.json below it",
      false},
-    {"transcript_kb", "256", "most of what was said that a new context is told", false},
-    {"stream", "on", "ask for a stream: on, off", false},
+    {"version", "auto", "protocol version: auto (as its card says), 0.3, 1.0", false},
+    {"key", "", "bearer token to send; $NAME reads it from the environment", true},
+    {"user", "off", "send the user as X-User-Id: on, off", false},
+    {"history", "context",
+     "how it knows the history: context (it remembers each context), reads-back (it reads the "
+     "session from this server, as kagent's agents do), every-turn (sent with every message)",
+     false},
+    {"transcript_kb", "256", "maximum size of the transcript sent to a new context", false},
+    {"stream", "on", "request a stream: on, off", false},
     {"connect_s", "10", "seconds to connect", false},
     {"first_byte_s", "120", "seconds until the first byte of the answer", false},
     {"idle_s", "120", "seconds between bytes", false},
     {"timeout_s", "900", "seconds for the whole turn", false},
-    {"retries", "2", "tries after the first, when no connection could be made", false},
-    {"backoff_ms", "500", "wait before the first of them; it doubles", false},
+    {"retries", "2", "retries if no connection could be made", false},
+    {"backoff_ms", "500", "wait before the first retry; doubles each time", false},
     {NULL, NULL, NULL, false}};
 
 typedef struct a2a {
     arena *a;
     a2a_settings set;
-    pthread_mutex_t lock; /* of the card */
-    char *card_url;       /* NULL: none was read */
+    pthread_mutex_t lock; /* guards the card */
+    char *card_url;       /* NULL: no card was read */
     bool card_v1, card_stream;
     int64_t card_at; /* time_mono_us() */
 } a2a;
@@ -61,7 +63,7 @@ static bool span_read(const agent *a, const char *setting, int64_t *ms, char *me
     return true;
 }
 
-/* Length of scheme://host:port; 0: it is no such URL. */
+/* Length of scheme://host:port; 0: not such a URL. */
 static size_t origin_length(const char *url)
 {
     size_t skip = strncasecmp(url, "https://", 8) == 0  ? 8
@@ -79,7 +81,7 @@ static bool url_plain(const char *url)
     return strlen(url) < 2000 && origin_length(url);
 }
 
-/* One of two words. */
+/* Parses a setting that is one of two words. */
 static bool word_read(const agent *a, const char *setting, const char *yes, const char *no,
                       bool *out, char *message)
 {
@@ -201,7 +203,7 @@ static bool same_origin(const char *a, const char *b)
     return n && n == origin_length(b) && strncasecmp(a, b, n) == 0;
 }
 
-/* The newest interface for JSON-RPC that we speak; else the members of a 0.3 card. */
+/* Finds the newest JSON-RPC interface that we speak; otherwise uses the members of a 0.3 card. */
 static void card_interface(talk *t, const json_doc *d, const char **url, bool *v1)
 {
     const json_node *root = &d->nodes[0], *list = json_get(d, root, "supportedInterfaces");
@@ -255,7 +257,7 @@ static bool card_known(talk *t)
     return fresh;
 }
 
-/* Waits before the next try; false: there is none. */
+/* Waits before the next try; false if there is none. */
 static bool again(const talk *t, int64_t attempt, const wire_out *got)
 {
     return got->unsent && !got->cancelled && attempt < t->set->retries &&
@@ -324,7 +326,7 @@ static const char *call_body(talk *t, const char *method, const char *params)
                         ++t->calls, method, params);
 }
 
-/* One call; what comes goes through the answer. False: *out is filled. */
+/* Makes one call; the response is passed to t->answer. False: *out is filled in. */
 static bool call_run(talk *t, const char *method, const char *params, bool stream,
                      agent_result *out)
 {
@@ -376,7 +378,7 @@ static const char *send_params(talk *t, const char *message)
                         t->remote.v1 ? "" : "\"blocking\":true");
 }
 
-/* Nobody waits for this one: it is sent after the turn was cancelled. */
+/* Fire and forget: it is sent after the turn was cancelled. */
 static void remote_cancel(talk *t)
 {
     const char *headers[6];
@@ -400,7 +402,7 @@ static void remote_cancel(talk *t)
 
 /* ---- rounds */
 
-/* The answer to a question, as a message of the same task. */
+/* The user's answer to a question, as a message of the same task. */
 static const char *answer_message(talk *t, const char *answer)
 {
     buf b;
@@ -446,12 +448,12 @@ static const char *question_ask(talk *t)
     int64_t asked = time_mono_us();
     if (!t->s->ask(t->s->arg, &q, &answer))
         return NULL;
-    t->deadline += time_mono_us() - asked; /* a person's time is not the agent's */
+    t->deadline += time_mono_us() - asked; /* the user's time does not count */
     return answer_message(t, answer ? answer : "");
 }
 
-/* The stream broke off, or the task goes on behind an answer: asks for the rest. False: it cannot
- * be had, *out is filled. */
+/* Requests the rest of an answer whose stream broke off, or whose task continues after the
+ * response. False: it is not available, and *out is filled in. */
 static bool rest_ask(talk *t, agent_result *out)
 {
     bool v1 = t->remote.v1;
@@ -473,7 +475,7 @@ static bool rest_ask(talk *t, agent_result *out)
     return call_run(t, v1 ? "GetTask" : "tasks/get", task_params(t), false, out);
 }
 
-/* Until the answer is whole; false: *out is filled. */
+/* Runs until the answer is complete; false: *out is filled in. */
 static bool rounds_run(talk *t, const char *message, agent_result *out)
 {
     bool v1 = t->remote.v1, stream = t->remote.stream;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * a2a.h: the parts of the agent kind `a2a`: settings, what is said to the remote agent, what comes
- * back.
+ * a2a.h: shared by the files of the agent kind `a2a`: settings, messages to the remote agent, and
+ * its answers.
  */
 #ifndef AGENT_A2A_A2A_H
 #define AGENT_A2A_A2A_H
@@ -14,100 +14,100 @@
 
 enum {
     A2A_REQUEST_BYTES = 64 << 20,
-    A2A_EVENT_BYTES = 16 << 20,  /* one event of a stream, or one answer */
-    A2A_ANSWER_BYTES = 16 << 20, /* words of one turn */
+    A2A_EVENT_BYTES = 16 << 20,  /* one event of a stream, or one response */
+    A2A_ANSWER_BYTES = 16 << 20, /* text of one turn */
     A2A_STREAM_BYTES = 512 << 20,
-    A2A_ROUNDS = 64, /* questions of one turn, and streams that broke off */
+    A2A_ROUNDS = 64, /* questions and broken streams per turn */
     A2A_REASON = 400
 };
 
-/* How the remote agent knows what was said before. */
+/* How the remote agent knows the history. */
 typedef enum {
-    A2A_BY_CONTEXT, /* it remembers each context by itself */
+    A2A_BY_CONTEXT, /* it remembers each context itself */
     A2A_READS_BACK, /* it reads the session from us: the context is the session */
-    A2A_EVERY_TURN  /* it does not: it is told everything each time */
+    A2A_EVERY_TURN  /* it does not: every message contains the history */
 } a2a_memory;
 
-/* The settings, read and checked. Texts live as long as the agent. */
+/* The checked settings. Texts live as long as the agent. */
 typedef struct a2a_settings {
-    const char *name; /* of the agent: author of its entries */
+    const char *name; /* the agent's name: author of its entries */
     const char *url;
     const char *key;
-    bool fixed, v1; /* version is set, and which it is */
+    bool fixed, v1; /* whether `version` is set, and to what */
     bool stream, user;
     a2a_memory memory;
-    int64_t transcript; /* bytes of it, at most */
+    int64_t transcript; /* maximum size in bytes */
     wire_limits limits;
     int64_t retries, backoff_ms;
 } a2a_settings;
 
-/* Where and how the remote agent is spoken to. */
+/* Where to reach the remote agent, and what it supports. */
 typedef struct a2a_remote {
     const char *url;
-    bool v1;     /* A2A 1.0, else 0.3 */
-    bool stream; /* it can */
+    bool v1;     /* A2A 1.0, otherwise 0.3 */
+    bool stream; /* it supports streaming */
 } a2a_remote;
 
 /* ------------------------------------------------------------------ what is said */
 
-/* What of the history the remote agent knows. */
+/* How much of the history the remote agent knows. */
 typedef struct a2a_place {
-    const char *context; /* NULL: it shall make one */
+    const char *context; /* NULL: let it create one */
     size_t message;      /* index of the first entry of the new message */
-    bool told;           /* the context holds everything before it */
+    bool told;           /* the context contains everything before it */
 } a2a_place;
 
-/* A context belongs to one run of turns of one branch that this agent answered without a break, and
- * its id is made from where that begins. So a fork, a rewind, an edit, an answer of somebody else
- * or a turn that broke off each lead to a context that is new, and coming back to a branch leads
- * to the one that was there. */
+/* A context belongs to an unbroken sequence of turns on one branch that this agent answered; its id
+ * is derived from where the sequence begins. So a fork, a rewind, an edit, an answer by another
+ * agent or a turn that broke off each lead to a new context, and returning to a branch leads back
+ * to the context it had. */
 void a2a_place_find(arena *a, const a2a_settings *o, const agent_turn *t, a2a_place *out);
 
-/* The message of a turn, as a JSON object; with the transcript of what the context does not hold.
- * NULL: it grows too large. */
+/* The message of a turn, as a JSON object, with a transcript of what the context does not contain.
+ * NULL: it would be too large. */
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
                               const a2a_place *at);
 
 /* ------------------------------------------------------------------ what comes back */
 
 typedef enum {
-    A2A_OPEN,   /* more is to come */
-    A2A_DONE,   /* the answer is whole */
+    A2A_OPEN,   /* more will follow */
+    A2A_DONE,   /* the answer is complete */
     A2A_ASKS,   /* the agent waits for an answer to `question` */
-    A2A_FAILED, /* `reason` */
+    A2A_FAILED, /* see `reason` */
     A2A_STOPPED /* the turn was cancelled */
 } a2a_state;
 
 typedef struct a2a_answer {
-    arena *a;       /* of the turn */
-    arena *scratch; /* of one event */
+    arena *a;       /* for the turn */
+    arena *scratch; /* for one event */
     const agent_sink *s;
-    bool keeps;      /* the agent records calls of tools itself: they are not told */
-    buf line, event; /* of the stream, as far as they came */
-    buf whole;       /* an answer that is no stream */
+    bool keeps;      /* the agent records tool calls itself: do not report them */
+    buf line, event; /* current line and event of the stream */
+    buf whole;       /* a response that is not a stream */
     size_t bytes;
-    buf said;                /* words so far */
-    size_t from;             /* in said: where the message begins that comes in pieces */
-    bool after;              /* the last words were a whole message: others follow in a paragraph */
-    bool apart;              /* an entry of its own was made since: no paragraph is needed */
-    const char *artifact;    /* the last one that words came of */
-    VEC(const char *) seen;  /* ids of messages that were told */
-    VEC(const char *) calls; /* ids of calls that were told */
-    const char *task, *context; /* as the agent names them; NULL: not yet */
+    buf said;                   /* text so far */
+    size_t from;                /* offset in said of the message being streamed */
+    bool after;                 /* the last text was a complete message: begin a new paragraph */
+    bool apart;                 /* another entry was made since: no new paragraph needed */
+    const char *artifact;       /* the last one that produced text */
+    VEC(const char *) seen;     /* ids of messages already reported */
+    VEC(const char *) calls;    /* ids of tool calls already reported */
+    const char *task, *context; /* as named by the agent; NULL: not yet */
     a2a_state state;
-    const char *question; /* what it asks */
-    bool confirm;         /* it asks for yes or no */
+    const char *question; /* the agent's question */
+    bool confirm;         /* a yes-or-no question */
     char reason[A2A_REASON];
-    int64_t code; /* of a JSON-RPC error; 0: none */
+    int64_t code; /* JSON-RPC error code; 0: none */
 } a2a_answer;
 
 void a2a_answer_init(a2a_answer *an, arena *a, const agent_sink *s);
 void a2a_answer_release(a2a_answer *an);
-/* A new request: what came of the last one is done with. */
+/* Prepares for a new request: discards the state of the last one. */
 void a2a_answer_next(a2a_answer *an);
-/* Bytes of an answer of that type; false: stop reading. */
+/* Processes bytes of a response of that type; false: stop reading. */
 bool a2a_answer_add(a2a_answer *an, const char *type, const char *p, size_t n);
-/* No more bytes come. */
+/* Called when no more bytes will come. */
 void a2a_answer_end(a2a_answer *an);
 
 #endif

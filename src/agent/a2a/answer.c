@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * answer.c: reads what a remote agent answers, in 0.3 or 1.0, as a stream or in one piece, and
- * tells it to the turn.
+ * answer.c: reads the answers of a remote agent, in 0.3 or 1.0, as a stream or as a single
+ * response, and passes them to the turn.
  *
- * Agents say the same words more than once: as they come (status messages that are marked as
- * partial, chunks of an artifact), then as a whole message, then as the whole artifact. What was
- * said is kept, so that only what is new is told.
+ * Agents send the same text more than once: in pieces (status messages marked as partial, chunks of
+ * an artifact), then as a whole message, then as the whole artifact. The text so far is kept, so
+ * that only new text is passed on.
  */
 #include "agent/a2a/a2a.h"
 
@@ -81,7 +81,7 @@ static void words_piece(a2a_answer *an, const char *text)
     words_emit(an, text, strlen(text));
 }
 
-/* A whole message, of which pieces may have come before. */
+/* Handles a whole message, pieces of which may have arrived before. */
 static void words_whole(a2a_answer *an, const char *text)
 {
     size_t n = strlen(text), came = an->after ? 0 : an->said.n - an->from;
@@ -95,7 +95,7 @@ static void words_whole(a2a_answer *an, const char *text)
     an->after = true;
 }
 
-/* A whole artifact: often what was said, once more. */
+/* Handles a whole artifact, which often repeats the text so far. */
 static void words_artifact(a2a_answer *an, const char *text)
 {
     size_t n = strlen(text);
@@ -116,7 +116,7 @@ static const char *text_of(const a2a_answer *an, const json_doc *d, const json_n
     return json_text(an->scratch, d, json_get(d, v, key));
 }
 
-/* A member of metadata, by the names that ADK, kagent and another Ramet give it. */
+/* A metadata member, under the names that ADK, kagent and another Ramet use. */
 static const json_node *meta_get(const json_doc *d, const json_node *of, const char *key)
 {
     char name[64];
@@ -158,7 +158,7 @@ static void entry_was_made(a2a_answer *an)
     an->after = an->apart = true;
 }
 
-/* A call of a tool, or its result, as ADK tells them. False: it is none. */
+/* Reports a tool call or its result in ADK's form. False: it is neither. */
 static bool tool_tell(a2a_answer *an, const json_doc *d, const json_node *part)
 {
     const json_node *type = meta_get(d, part, "type"), *data = json_get(d, part, "data");
@@ -181,7 +181,7 @@ static bool tool_tell(a2a_answer *an, const json_doc *d, const json_node *part)
     return true;
 }
 
-/* A part that is no text, as words; NULL: there is nothing to tell. */
+/* A part that is not text, as text; NULL if there is nothing to report. */
 static const char *part_note(const a2a_answer *an, const json_doc *d, const json_node *part)
 {
     const json_node *file = json_get(d, part, "file"), *data = json_get(d, part, "data");
@@ -198,7 +198,7 @@ static const char *part_note(const a2a_answer *an, const json_doc *d, const json
 
 typedef void words_fn(a2a_answer *an, const char *text);
 
-/* All text of a list of parts in one; tools and thoughts are told on the way. */
+/* Joins all text of a list of parts; reports tool calls and thoughts on the way. */
 static void parts_tell(a2a_answer *an, const json_doc *d, const json_node *parts, words_fn *words)
 {
     buf text;
@@ -249,7 +249,7 @@ static void message_tell(a2a_answer *an, const json_doc *d, const json_node *mes
     parts_tell(an, d, parts, partial ? words_piece : words_whole);
 }
 
-/* A piece goes on where the last one of its artifact ended. */
+/* A piece continues where the last one of its artifact ended. */
 static void artifact_tell(a2a_answer *an, const json_doc *d, const json_node *artifact, bool piece)
 {
     const char *id = text_of(an, d, artifact, "artifactId");
@@ -287,7 +287,7 @@ static remote_state state_read(const a2a_answer *an, const json_doc *d, const js
     return ST_GOES_ON;
 }
 
-/* A confirmation that ADK asks for is a call of this name; what it wants to do is in it. */
+/* ADK asks for confirmation with a call of this name, which contains the pending call. */
 static const char *confirmation(const a2a_answer *an, const json_doc *d, const json_node *parts)
 {
     for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
@@ -304,7 +304,8 @@ static const char *confirmation(const a2a_answer *an, const json_doc *d, const j
     return NULL;
 }
 
-/* A task that is taken up again may first be told as it was: that question has its answer. */
+/* A resumed task may be reported in its old state first: ignore a question that has been
+ * answered. */
 static void question_take(a2a_answer *an, const json_doc *d, const json_node *message)
 {
     if (known(an, text_of(an, d, message, "messageId"), false))
@@ -346,7 +347,7 @@ static void status_tell(a2a_answer *an, const json_doc *d, const json_node *stat
     }
 }
 
-/* The messages of a task that answer the last one of the user. */
+/* Reports the messages of a task that follow the user's last one. */
 static void history_tell(a2a_answer *an, const json_doc *d, const json_node *history)
 {
     const json_node *from = NULL;
@@ -383,7 +384,7 @@ static void ids_take(a2a_answer *an, const json_doc *d, const json_node *v)
         an->context = arena_strdup(an->a, context);
 }
 
-/* By its `kind` in 0.3, by the name of its member in 1.0; a task alone in the answers of both. */
+/* The type is in `kind` in 0.3, in the name of the member in 1.0; a bare task may come in both. */
 static void result_read(a2a_answer *an, const json_doc *d, const json_node *result)
 {
     static const char *const names[4][2] = {{"task", "task"},
@@ -438,7 +439,7 @@ static void response_read(a2a_answer *an, const char *text, size_t n)
 
 /* ------------------------------------------------------------------ bytes */
 
-/* A line of a stream of events. */
+/* Reads a line of an event stream. */
 static void line_read(a2a_answer *an, const char *s, size_t n)
 {
     if (n && s[n - 1] == '\r')

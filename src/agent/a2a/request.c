@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * request.c: what is said to a remote agent: in which context, and in which words.
+ * request.c: builds the messages to a remote agent, and chooses their context.
  *
- * An agent that keeps its own memory knows what was said in a context, and cannot be made to forget
- * a part of it. So it is never told that the head has moved: it is given a new context, and in
- * front of the first message there stands, as a part that is marked, what was said before. That
- * part is made when it is sent; it is in no entry.
+ * An agent with its own memory knows what was said in a context, and cannot be made to forget a
+ * part of it. So it never learns that the head has moved: it gets a new context, and the first
+ * message begins with a marked part that contains the conversation so far. That part is generated
+ * when it is sent; no entry contains it.
  */
 #include "agent/a2a/a2a.h"
 
@@ -19,7 +19,7 @@ static bool texts_equal(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* The message of this turn; of a new answer to an old one, that. */
+/* The message of this turn; for a new answer to an old message, that message. */
 static size_t message_find(const agent_turn *t)
 {
     size_t i = t->n;
@@ -31,7 +31,7 @@ static size_t message_find(const agent_turn *t)
     return i;
 }
 
-/* An answer that broke off says so in its last part. */
+/* The last part of an answer that was cut off says so. */
 static bool entry_is_cut(arena *a, const ramet_entry *e)
 {
     json_doc d;
@@ -43,7 +43,7 @@ static bool entry_is_cut(arena *a, const ramet_entry *e)
     return json_is(json_get(&d, json_get(&d, last, "data"), "turn"), JSON_STRING);
 }
 
-/* Whether the entries [first, end) are one turn on this branch that the agent has answered. */
+/* Whether the entries [first, end) are one turn on this branch, answered by this agent. */
 static bool turn_is_known(arena *a, const a2a_settings *o, const agent_turn *t, size_t first,
                           size_t end)
 {
@@ -57,7 +57,7 @@ static bool turn_is_known(arena *a, const a2a_settings *o, const agent_turn *t, 
     return t->history[first].role == RAMET_USER;
 }
 
-/* Where the run of known turns begins that ends before the message. */
+/* Where the sequence of known turns that ends before the message begins. */
 static size_t known_from(arena *a, const a2a_settings *o, const agent_turn *t, size_t message)
 {
     size_t from = message;
@@ -73,7 +73,7 @@ static size_t known_from(arena *a, const a2a_settings *o, const agent_turn *t, s
     return from;
 }
 
-/* An id in the form of a UUID. */
+/* Derives a context id in the form of a UUID. */
 static const char *context_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t from)
 {
     uint8_t raw[HASH_LEN];
@@ -112,7 +112,7 @@ static const char *file_note(arena *a, const json_doc *d, const json_node *part)
     return arena_printf(a, "[file%s%s%s%s]", *name ? " " : "", name, *url ? ", " : "", url);
 }
 
-/* One part of an entry, as a line of a transcript; NULL: it does not belong there. */
+/* One part of an entry as a line of a transcript; NULL: it does not belong there. */
 static const char *part_line(arena *a, const json_doc *d, const json_node *part)
 {
     const char *type = text_of(a, d, part, "type");
@@ -146,7 +146,7 @@ static const char *entry_lines(arena *a, const ramet_entry *e)
     return all ? arena_printf(a, "%s: %s\n\n", names[e->role], all) : "";
 }
 
-/* The newest entries that there is room for; "" when nothing was said. */
+/* The newest entries that fit; "" if there is no conversation yet. */
 static const char *transcript_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t n)
 {
     const char **lines = arena_array(a, n + 1, sizeof *lines);
@@ -224,7 +224,7 @@ static void part_url(composer *c, const char *url, const char *name, const char 
     jw_end_object(&c->w);
 }
 
-/* 0.3 takes objects alone. */
+/* Version 0.3 accepts only objects. */
 static void part_data(composer *c, const json_doc *d, const json_node *data)
 {
     const char *raw = json_raw(c->a, d, data);
@@ -272,7 +272,7 @@ static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
     jw_end_array(&c->w);
 }
 
-/* Who wrote it, where the server has named him because the session is another's. */
+/* Names the author, if the server has recorded one because the session belongs to another user. */
 static void initiator_write(composer *c, const ramet_entry *e)
 {
     json_doc d;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * acp.c: an agent that is a program which speaks the Agent Client Protocol: Claude Code, Codex,
- * OpenCode, Gemini, Qwen … Its sessions are made anew, with the conversation so far as a text, when
- * what it holds is not exactly the history that it is asked about.
+ * acp.c: the agent kind `acp`, a program that speaks the Agent Client Protocol: Claude Code, Codex,
+ * OpenCode, Gemini, Qwen … If its session does not contain exactly the history of the turn, a new
+ * one is started, with the conversation so far as text.
  */
 #include "agent/acp/acp.h"
 
@@ -15,40 +15,39 @@
 enum {
     WAIT_MS = 100,
     CANCEL_MS = 5000,
-    FILES_BYTES = 8 << 20, /* of all attachments of a message: what goes to the program in a line */
+    FILES_BYTES = 8 << 20, /* of all attachments of a message: they go in one line */
     SEED_BYTES = 1 << 20,
     WORDS = 64
 };
 
 static const agent_setting settings[] = {
-    {"command", NULL, "the program and its arguments, parted by blanks", false},
+    {"command", NULL, "the program and its arguments, separated by blanks", false},
     {"folder", "", "the working folder of sessions that have none", false},
     {"roots", "",
-     "folders that a session's folder must lie in, parted by colons; none: any with auth local, "
+     "folders that must contain a session's folder, separated by colons; none: any with auth "
+     "local, "
      "else "
      "only `folder`",
      false},
-    {"programs", "16", "most programs at once, one for each folder; idle ones are ended for others",
+    {"programs", "16", "maximum number of programs, one per folder; idle ones make room for others",
      false},
     {"idle_s", "600", "seconds after which a program without turns is ended", false},
     {"env", "",
-     "variables of the server's environment that the program gets, besides PATH, HOME and the "
+     "variables of the server's environment to pass to the program, besides PATH, HOME and the "
      "like, "
-     "parted by blanks; a * at the end stands for the rest",
+     "separated by blanks; a trailing * matches a prefix",
      false},
-    {"files", "off", "what it may do with files in the folder through Ramet: off, read, write",
-     false},
-    {"terminal", "off", "whether it may have commands run by Ramet: off, on", false},
-    {"mode", "", "the mode that its sessions begin in; a session's options may name another",
-     false},
+    {"files", "off", "access to files in the folder through Ramet: off, read, write", false},
+    {"terminal", "off", "let it run commands through Ramet: off, on", false},
+    {"mode", "", "the initial mode of its sessions; a session's options may name another", false},
     {NULL, NULL, NULL, false}};
 
-/* A tool call that has not ended. */
+/* A tool call in progress. */
 typedef struct call {
     struct call *next;
     char *id, *name;
-    char *input, *output; /* JSON; NULL: not told yet */
-    bool told;            /* to the sink */
+    char *input, *output; /* JSON; NULL: not known yet */
+    bool told;            /* reported to the sink */
 } call;
 
 /* One turn. */
@@ -56,22 +55,22 @@ typedef struct talk {
     acp *own;
     program *p;
     listener l;
-    arena *a; /* emptied after each line */
+    arena *a; /* reset after each line */
     const agent_turn *t;
     const agent_sink *s;
     agent_result *out;
     const char *folder;
-    const char *mode;  /* wanted; "": the program's own choice */
-    const char *setup; /* all that is wanted, as one text */
+    const char *mode;  /* requested mode; "": the program's default */
+    const char *setup; /* everything requested, as one text */
     call *calls;
-    char *model_option; /* of the inner session; "": session/set_model; NULL: it has none */
-    bool stop;          /* the sink has said so */
-    int64_t since;      /* when the agent was told to stop; 0: it was not */
+    char *model_option; /* of the inner session; "": session/set_model; NULL: none */
+    bool stop;          /* the sink has asked to stop */
+    int64_t since;      /* when the agent was asked to stop; 0: it was not */
 } talk;
 
 /* ------------------------------------------------------------------ opening */
 
-/* Reads the settings into *own; false: *why says what is wrong. */
+/* Reads the settings into *own; on failure returns false and sets *why. */
 static bool settings_read(const agent *a, acp *own, char *why)
 {
     const char *files = agent_get(a, "files"), *runs = agent_get(a, "terminal"), *name = "";
@@ -137,7 +136,7 @@ static void acp_close(agent *a)
     free(own);
 }
 
-/* What the program has told that a session can choose. */
+/* Writes the choices that the program offers for a session. */
 static void acp_describe(agent *a, json_writer *w)
 {
     acp *own = a->own;
@@ -165,7 +164,7 @@ static void refuse(talk *k, const message *m, int code, const char *text)
                      m->id_raw, code, json_quote(k->a, text)));
 }
 
-/* ---- tool calls: what is known of one comes in pieces */
+/* ---- tool calls: a call is described in pieces */
 
 static call *call_of(talk *k, const char *id)
 {
@@ -192,7 +191,7 @@ static void call_drop(talk *k, call *c)
     free(c);
 }
 
-/* A call is recorded once, so it waits until its input is there or it is carried out. */
+/* Reports a call. It is recorded once, so this waits until its input is known or it is executed. */
 static void call_tell(talk *k, call *c)
 {
     if (!c->told)
@@ -209,7 +208,7 @@ static void field_take(char **place, const char *value)
     *place = xstrdup(value);
 }
 
-/* A tool_call or tool_call_update, or what a permission is asked for. */
+/* Reads a tool_call, a tool_call_update, or the call in a permission request. */
 static call *call_hear(talk *k, const message *m, const json_node *u)
 {
     const char *id = message_text(m, u, "toolCallId"), *name = message_text(m, u, "name");
@@ -235,7 +234,7 @@ static void tool(talk *k, const message *m, const json_node *u)
     if (!ended)
         return;
     k->stop |= !k->s->tool_result(k->s->arg, c->id, c->output ? c->output : "null", failed);
-    call_drop(k, c); /* some begin to count anew in every turn, or sooner */
+    call_drop(k, c); /* some programs restart their numbering in every turn, or sooner */
 }
 
 static void permission(talk *k, const message *m)
@@ -323,7 +322,7 @@ static void usage(talk *k, const message *m)
 
 /* ------------------------------------------------------------------ talking */
 
-/* Told once; a program that does not care is left after a while. False: enough waited. */
+/* Asks the program to stop, once, and gives it some time. False: the time is over. */
 static bool stop_told(talk *k)
 {
     if (!k->stop && !k->s->cancelled(k->s->arg))
@@ -340,7 +339,7 @@ static bool stop_told(talk *k)
     return k->l.inner != NULL;
 }
 
-/* Hears until the answer to what was asked is there: *m, whose line is *line. */
+/* Processes lines until the answer to our request arrives: *m, whose line is *line. */
 static bool answer_wait(talk *k, message *m, char **line)
 {
     size_t n;
@@ -381,7 +380,7 @@ static bool refused(talk *k, const message *m)
 
 /* ------------------------------------------------------------------ what it holds */
 
-/* Where the new message begins: the last entries of the user. */
+/* The index of the new message: the last entries of the user. */
 static size_t message_at_end(const agent_turn *t)
 {
     size_t n = t->n;
@@ -390,8 +389,8 @@ static size_t message_at_end(const agent_turn *t)
     return n;
 }
 
-/* Whether an inner session holds all before `n`: up to a hash it was told, and what follows is the
- * answer that it gave itself. */
+/* Whether an inner session contains everything before `n`: the history up to the hash it was given,
+ * followed by its own answer. */
 static bool holds(const held *h, const agent_turn *t, size_t n)
 {
     while (n && t->history[n - 1].turn_id && strcmp(t->history[n - 1].turn_id, h->turn) == 0 &&
@@ -400,7 +399,7 @@ static bool holds(const held *h, const agent_turn *t, size_t n)
     return n && strcmp(t->history[n - 1].hash, h->hash) == 0;
 }
 
-/* *as: what is wanted is set in it. */
+/* *as: it has the requested setup already. */
 static bool inner_find(talk *k, size_t n, bool *as)
 {
     pthread_mutex_lock(&k->own->lock);
@@ -439,7 +438,7 @@ static void inner_keep(talk *k)
     pthread_mutex_unlock(&k->own->lock);
 }
 
-/* The program's answer to session/new: what there is to choose. */
+/* Reads the choices in the program's answer to session/new. */
 static void setup_hear(talk *k, const message *m)
 {
     const char *modes = message_raw(m, m->result, "modes");
@@ -506,7 +505,7 @@ static bool option_set(talk *k, const char *id, const char *value)
                                   flag ? "\"type\":\"boolean\"," : "", value));
 }
 
-/* Sets what the session wants; false: the program refused, and the turn has failed. */
+/* Applies the requested setup; false: the program refused, and the turn has failed. */
 static bool setup_do(talk *k)
 {
     const char *model = k->t->session.model, *options = k->t->session.options;
@@ -540,7 +539,7 @@ static bool setup_do(talk *k)
     return fine;
 }
 
-/* The conversation before the message, its newest part when it is long. */
+/* Writes the conversation before the message; only its newest part if it is long. */
 static void seed_put(buf *b, const agent_turn *t, size_t n)
 {
     size_t bytes = 0, from = n;
@@ -569,7 +568,7 @@ static void prompt_ask(talk *k, size_t n, bool seed)
     size_t before = params.n;
     for (size_t i = n; i < k->t->n; i++)
         blocks_put(&params, k->a, k->p, k->t, &k->t->history[i], &room);
-    if (params.n == before) /* a message without words */
+    if (params.n == before) /* a message without text */
         block_add_text(&params, k->a, "");
     buf_puts(&params, "]}");
     program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
@@ -598,7 +597,7 @@ static void talk_run(talk *k)
     free(line);
 }
 
-/* What the session wants of the program, from its options and the agent's settings. */
+/* Collects the requested setup from the session's options and the agent's settings. */
 static void setup_want(talk *k, arena *mem, const char *mode)
 {
     const ramet_agent *s = &k->t->session;
@@ -636,7 +635,7 @@ static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_re
     talk_run(&k);
     listener_remove(k.own, k.p, &k.l);
     while (k.calls) {
-        if (k.calls->name) /* it was begun, and has no result */
+        if (k.calls->name) /* begun, but without a result */
             call_tell(&k, k.calls);
         call_drop(&k, k.calls);
     }

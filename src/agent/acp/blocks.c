@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * blocks.c: a message of the user as content blocks of ACP. Text comes first, as a program
- * looks there for its commands; each attachment is a line that names it, and its content behind
- * that where the program takes such.
+ * blocks.c: a user's message as ACP content blocks. Text comes first, since a program looks there
+ * for its commands; each attachment is a line that names it, followed by its content if the program
+ * accepts that type.
  */
 #include "agent/acp/acp.h"
 
@@ -25,7 +25,7 @@ void block_add_text(buf *to, arena *a, const char *text)
     block_add(to, arena_printf(a, "{\"type\":\"text\",\"text\":%s}", json_quote(a, text)));
 }
 
-/* A NUL stands behind the bytes; NULL: they are not all there. */
+/* Reads n bytes and adds a NUL; NULL if they cannot all be read. */
 static char *bytes_read(arena *a, int fd, size_t n)
 {
     char *bytes = arena_alloc(a, n + 1);
@@ -46,7 +46,7 @@ static const char *base64_quoted(arena *a, const char *bytes, size_t n)
     return text;
 }
 
-/* An address that tells files of one message apart; nothing can be fetched from it. */
+/* A URI that distinguishes the files of a message; nothing can be fetched from it. */
 static const char *file_uri(arena *a, const char *id, const char *name)
 {
     buf b;
@@ -56,8 +56,8 @@ static const char *file_uri(arena *a, const char *id, const char *name)
     return buf_keep(&b, a);
 }
 
-/* ACP's name of a kind of content that the program takes; NULL: it takes none of this type. SVG is
- * a text: models refuse it as an image. */
+/* The ACP kind of content for a media type; NULL: the program does not accept it. SVG is text:
+ * models refuse it as an image. */
 static const char *kind_of(const program *p, const char *media)
 {
     if (p->takes_images && strncasecmp(media, "image/", 6) == 0 &&
@@ -89,9 +89,9 @@ static const char *media_block(arena *a, const char *kind, const char *media, co
     return json_with(a, NULL, all, 3);
 }
 
-/* A part of type file. */
+/* A file part. */
 typedef struct part {
-    const char *id, *url, *name, *media; /* "" when not told */
+    const char *id, *url, *name, *media; /* "" if unknown */
 } part;
 
 static void link_put(buf *to, arena *a, const part *f)
@@ -103,7 +103,7 @@ static void link_put(buf *to, arena *a, const part *f)
     block_add(to, json_with(a, NULL, all, 4));
 }
 
-/* Its content; NULL: it is too large or empty, or the program does not take such. */
+/* The content of an attachment; NULL: too large, empty, or not accepted by the program. */
 static const char *attachment_block(arena *a, const program *p, const part *f,
                                     const agent_file *about, size_t *room)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * env.c: the environment of programs and of the commands that they have run.
+ * env.c: the environment of programs and of the commands they run.
  *
- * The server's own environment may hold secrets (keys of other agents, the database's URL), so
- * nothing of it is passed on but variables that describe the user and the system, and those that
- * the agent's configuration names.
+ * The server's own environment may contain secrets (keys of other agents, the URL of the database),
+ * so only variables that describe the user and the system are passed on, plus those named in the
+ * agent's configuration.
  */
 #include "agent/acp/acp.h"
 
@@ -19,7 +19,7 @@ static const char *const ordinary[] = {
     "TMPDIR",       "TMP",           "TEMP", "XDG_*",   "HOSTNAME",  "NODE_EXTRA_CA_CERTS",
     "SSL_CERT_DIR", "SSL_CERT_FILE", NULL};
 
-/* Whether a pattern of n bytes names the variable NAME=VALUE. */
+/* Whether a pattern of n bytes matches the variable NAME=VALUE. */
 static bool name_fits(const char *pattern, size_t n, const char *variable)
 {
     size_t name = strcspn(variable, "=");
@@ -40,7 +40,7 @@ static bool passed_on(const char *variable, const char *names)
     return false;
 }
 
-/* A name of a variable, perhaps with a * behind it. */
+/* Whether it is a variable name, optionally followed by *. */
 static bool name_valid(const char *s, size_t n)
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";

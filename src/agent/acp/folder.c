@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * folder.c: which folders a program may be started in, and the text files that it reads and
- * writes there through Ramet.
+ * folder.c: the folders in which a program may be started, and the text files it reads and writes
+ * there through Ramet.
  *
- * A session's folder is named by a user, so its real path is checked once and used from then on:
- * a link that is changed afterwards leads nowhere.
+ * A user names a session's folder, so its real path is checked once and used from then on: changing
+ * a link afterwards has no effect.
  */
 #include "agent/acp/acp.h"
 
@@ -23,8 +23,8 @@ enum { FILE_BYTES = 8 << 20 };
 
 /* ------------------------------------------------------------------ the folder */
 
-/* Whether a path is absolute and spelled in the one way that realpath() would: without //, . and
- * .., and no slash at its end. */
+/* Whether a path is absolute and in the form that realpath() returns: without //, . and .., and
+ * without a trailing slash. */
 static bool path_plain(const char *path)
 {
     size_t n = strlen(path);
@@ -80,7 +80,7 @@ static bool path_same(const char *real, const char *folder)
     return same;
 }
 
-/* Whether a session may work in a folder, whose path has no links in it. */
+/* Whether a session may work in a folder whose path contains no links. */
 static bool folder_allowed(const acp *own, const char *folder)
 {
     bool in = !*own->roots && (own->any_folder || (*own->folder && path_same(folder, own->folder)));
@@ -108,7 +108,7 @@ char *folder_of(const acp *own, const agent_turn *t, agent_result *out)
                    "the folder %.200s is not one that this agent may work in: it has no roots, so "
                    "sessions cannot choose a folder",
                    named);
-    else if (!folder && !*own->roots) /* which folders exist elsewhere is not told */
+    else if (!folder && !*own->roots) /* do not reveal which folders exist elsewhere */
         agent_fail(out, "the folder %.200s cannot be opened", named);
     else
         agent_fail(out, "the folder %.200s is not in one that this agent may work in", named);
@@ -117,8 +117,8 @@ char *folder_of(const acp *own, const agent_turn *t, agent_result *out)
 
 /* ------------------------------------------------------------------ files in it */
 
-/* Opens a file that lies in the folder, whatever links are on the way; -1: it does not. Links on
- * the way to the folder are refused: it has none, unless it was replaced since it was checked. */
+/* Opens a file inside the folder, following no link out of it; -1 if it is not inside. Links in the
+ * path of the folder are refused: it had none when it was checked. */
 static int file_open(const char *in, const char *path, int flags)
 {
     size_t n = strlen(in);

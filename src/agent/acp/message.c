@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * message.c: one line of JSON-RPC, taken apart and put together again.
+ * message.c: parses a line of JSON-RPC, and changes parts of it.
  */
 #include "agent/acp/message.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* The line with U+FFFD for each half of a pair of surrogates that stands alone, as programs send it
- * that cut a text in the middle of a sign. Every byte keeps its place. */
+/* Replaces each lone surrogate with U+FFFD; programs that cut a text in the middle of a character
+ * send such. Every byte keeps its place. */
 static const char *halves_mended(arena *a, const char *line, size_t n)
 {
     char *out = arena_memdup(a, line, n);
@@ -152,7 +152,7 @@ void splice_first(splices *s, const message *m, const json_node *array, const ch
     add(s, array->start + 1, array->start + 1, text);
 }
 
-/* Several at one place stay in the order in which they were added: the sort is by hand. */
+/* A stable sort: changes at one place stay in the order in which they were added. */
 static void sort(text_change *list, size_t n)
 {
     for (size_t i = 1; i < n; i++)

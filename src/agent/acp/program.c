@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * program.c: the life of a program that speaks ACP; acp.h tells its states and invariants.
+ * program.c: the life cycle of a program that speaks ACP; acp.h describes its states and
+ * invariants.
  */
 #include "agent/acp/acp.h"
 
@@ -19,25 +20,25 @@
 #include <unistd.h>
 
 enum {
-    HELLO_MS = 60000,      /* for the answer to `initialize` */
+    HELLO_MS = 60000,      /* to wait for the answer to `initialize` */
     EOF_MS = 2000,         /* from the end of its input to SIGTERM */
     TERM_MS = 3000,        /* from there to SIGKILL */
-    EXIT_MS = 1000,        /* from the end of its output to its exit, which says more */
-    CANCEL_POLL_MS = 100,  /* how long a cancelled turn may go on waiting */
-    QUEUE_MAX = 256 << 20, /* bytes that may wait for a program that does not read */
+    EXIT_MS = 1000,        /* from the end of its output to its exit, which gives a better reason */
+    CANCEL_POLL_MS = 100,  /* how long a cancelled turn may keep waiting */
+    QUEUE_MAX = 256 << 20, /* most bytes queued for a program that does not read */
 };
 
-#define HELLO_ID "0" /* of `initialize`; requests of turns count from 1 */
+#define HELLO_ID "0" /* for `initialize`; requests of turns count from 1 */
 
 /* ------------------------------------------------------------------ states */
 
 static void program_wake(const program *p)
 {
     ssize_t put = write(p->wake, &(uint64_t){1}, sizeof(uint64_t));
-    (void)put; /* fails only when it has been woken often already */
+    (void)put; /* fails only if many wake-ups are pending already */
 }
 
-/* Moves it on; the one place that does. With the lock. */
+/* Changes the state; no other function does. Caller holds the lock. */
 static void program_move(program *p, program_state to)
 {
     assert(to == PROGRAM_READY ? p->state == PROGRAM_STARTING : p->state != PROGRAM_ENDING);
@@ -46,7 +47,7 @@ static void program_move(program *p, program_state to)
     program_wake(p);
 }
 
-/* Ends it for a reason, unless it is ending for another. With the lock. */
+/* Ends a program for a reason, unless it is ending already. Caller holds the lock. */
 static void program_end(program *p, const char *why)
 {
     if (p->state == PROGRAM_ENDING)
@@ -55,7 +56,7 @@ static void program_end(program *p, const char *why)
     program_move(p, PROGRAM_ENDING);
 }
 
-/* The same without the lock. */
+/* The same; takes the lock itself. */
 static void program_give_up(program *p, const char *why)
 {
     pthread_mutex_lock(&p->own->lock);
@@ -87,7 +88,7 @@ static void line_give(acp *own, listener *l, const char *text, size_t n)
     pthread_cond_broadcast(&own->some);
 }
 
-/* For whom a line is. With the lock. */
+/* The listener a line is for. Caller holds the lock. */
 static listener *line_for(program *p, const message *m)
 {
     for (listener *l = p->listeners; l; l = l->next) {
@@ -107,7 +108,7 @@ static bool prompt_takes(const message *m, const char *capability)
         JSON_TRUE);
 }
 
-/* The answer to `initialize`. With the lock. */
+/* Reads the answer to `initialize`. Caller holds the lock. */
 static void hello_hear(program *p, const message *m)
 {
     char why[200];
@@ -138,7 +139,7 @@ static void line_hear(program *p, arena *a, char *line, size_t n)
              strcmp(m.id_raw, HELLO_ID) == 0)
         hello_hear(p, &m);
     pthread_mutex_unlock(&p->own->lock);
-    if (!l && m.method && m.id_raw) /* it would wait for ever */
+    if (!l && m.method && m.id_raw) /* otherwise it would wait for ever */
         program_say(p, arena_printf(a,
                                     "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,"
                                     "\"message\":\"nobody is there to answer\"}}",
@@ -223,7 +224,7 @@ void program_ask(acp *own, program *p, listener *l, const char *method, const ch
 
 /* ------------------------------------------------------------------ its thread */
 
-/* Writes what the program takes now; whether something is left. */
+/* Writes what the program accepts now; returns whether anything is left. */
 static bool queue_write(program *p)
 {
     uint64_t count;
@@ -236,8 +237,8 @@ static bool queue_write(program *p)
     return left;
 }
 
-/* How long it may be waited for, in ms, -1: until something happens. Ends a program whose time has
- * passed; false: it is ENDING. */
+/* How long to wait in ms, -1: until something happens. Ends a program whose deadline has passed;
+ * false: it is ENDING. */
 static bool time_left(program *p, int *ms)
 {
     int64_t now = time_mono_us();
@@ -253,7 +254,7 @@ static bool time_left(program *p, int *ms)
     return on;
 }
 
-/* Its output has ended, or it has exited: says how. */
+/* The output has ended, or the process has exited: records how. */
 static void exit_report(program *p)
 {
     char why[160];
@@ -302,7 +303,7 @@ static void program_serve(program *p)
     arena_free(a);
 }
 
-/* Starts the process and asks it to `initialize`. */
+/* Starts the process and sends `initialize`. */
 static bool program_start(program *p)
 {
     const acp *own = p->own;
@@ -326,8 +327,8 @@ static bool program_start(program *p)
     return true;
 }
 
-/* Waits until no turn uses it, and takes it off the list. The agent may be freed as soon as the
- * lock is given back. */
+/* Waits until no turn uses the program, and removes it from the list. The agent may be freed as
+ * soon as the lock is released. */
 static void program_free(program *p)
 {
     acp *own = p->own;
@@ -384,7 +385,7 @@ void held_free(held *h)
     free(h);
 }
 
-/* Gives up the lock for a moment, until something has changed; false: the turn is cancelled. */
+/* Releases the lock until something has changed; false: the turn is cancelled. */
 static bool change_wait(acp *own, const agent_sink *s)
 {
     struct timespec until = time_after(CANCEL_POLL_MS * 1000);
@@ -395,8 +396,8 @@ static bool change_wait(acp *own, const agent_sink *s)
     return on;
 }
 
-/* Whether one program less can be expected soon: ends the one that has been idle for the longest
- * time, if need be. With the lock. */
+/* Whether there will soon be one program less: ends the one that has been idle longest, if
+ * necessary. Caller holds the lock. */
 static bool room_make(acp *own)
 {
     program *oldest = NULL;
@@ -411,7 +412,7 @@ static bool room_make(acp *own)
     return oldest != NULL;
 }
 
-/* A new one, with a thread of its own. With the lock. */
+/* Creates a program and its thread. Caller holds the lock. */
 static program *program_new(acp *own, const char *folder)
 {
     pthread_t thread;
@@ -437,8 +438,8 @@ static program *program_new(acp *own, const char *folder)
     return p;
 }
 
-/* The program of a folder, in whatever state, with one user more. NULL: as program_enter(). With
- * the lock. */
+/* The program of a folder, in any state, with one more user. NULL: as for program_enter(). Caller
+ * holds the lock. */
 static program *program_claim(acp *own, const char *folder, const agent_sink *s, char *why,
                               size_t n)
 {
@@ -470,7 +471,7 @@ static program *program_claim(acp *own, const char *folder, const agent_sink *s,
     }
 }
 
-/* With the lock. */
+/* Caller holds the lock. */
 static void program_unclaim(program *p)
 {
     assert(p->users > 0);

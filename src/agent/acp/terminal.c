@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * terminal.c: commands that a program asks Ramet to run for it (terminal/…). Each has a thread
- * that reads its output, of which the last bytes are kept, and waits for its exit. The exit of the
- * command ends the terminal and what the command has left running in its session.
+ * terminal.c: commands that a program asks Ramet to run for it (terminal/…). Each has a thread that
+ * reads its output, keeps the last bytes of it, and waits for its exit. The exit of the command
+ * ends the terminal and any processes it left running in its session.
  */
 #include "agent/acp/acp.h"
 
@@ -19,20 +19,20 @@
 
 enum { TERMINALS = 32, OUTPUT_BYTES = 1 << 20, OUTPUT_MOST = 8 << 20, WORDS = 1024, WAITERS = 16 };
 
-/* Under the agent's lock. Only its thread reads from `child` and ends it. */
+/* Guarded by the agent's lock. Only the terminal's thread reads from `child` and ends it. */
 struct terminal {
     terminal *next;
     program *of;
     char id[32];
-    char *session; /* the program's id of it */
+    char *session; /* the program's session id */
     child child;
     pthread_t thread;
     char *output;
     size_t n, limit;
     bool truncated;
-    bool exited; /* all output is there, and `status` */
+    bool exited; /* all output was read, and `status` is set */
     int status;
-    char *waits[WAITERS]; /* ids of requests that wait for its end, raw */
+    char *waits[WAITERS]; /* raw ids of requests that wait for the exit */
     size_t n_waits;
 };
 
@@ -60,7 +60,7 @@ static const char *status_text(arena *a, int status)
 
 /* ------------------------------------------------------------------ its thread */
 
-/* The newest bytes stay; what is left begins with a whole sign. */
+/* Keeps the newest bytes, beginning with a whole character. */
 static void output_add(terminal *t, const char *bytes, size_t n)
 {
     t->output = xrealloc(t->output, t->n + n + 1);
@@ -87,8 +87,8 @@ static void output_read(terminal *t, size_t most)
     pthread_mutex_unlock(&t->of->own->lock);
 }
 
-/* Reads until the command has exited: a process that it has left behind may keep the output open,
- * and go on writing. */
+/* Reads until the command has exited: a process that it left behind may keep the output open and
+ * continue to write. */
 static void output_follow(terminal *t)
 {
     struct pollfd f[2] = {{.fd = t->child.out, .events = POLLIN},
@@ -99,7 +99,7 @@ static void output_follow(terminal *t)
         if (f[0].revents & POLLIN)
             output_read(t, SIZE_MAX);
         else if (f[0].revents)
-            f[0].fd = -1; /* closed: its exit alone is waited for */
+            f[0].fd = -1; /* closed: only its exit is left to wait for */
     }
     int left = 0;
     if (f[0].fd < 0 || ioctl(f[0].fd, FIONREAD, &left) != 0)
@@ -138,7 +138,7 @@ static void *terminal_main(void *arg)
 
 /* ------------------------------------------------------------------ beginning and end */
 
-/* The texts of an array, after `first`; NULL ends it. NULL: they are no texts, or too many. */
+/* The strings of an array, after `first`, ending with NULL. NULL: not strings, or too many. */
 static char **words_of(const message *m, const json_node *list, const char *first)
 {
     char **out = arena_array(m->a, WORDS + 2, sizeof *out);
@@ -155,7 +155,7 @@ static char **words_of(const message *m, const json_node *list, const char *firs
     return out;
 }
 
-/* The environment that the program asks for, on the one that it has itself. */
+/* The program's own environment with the variables it asks for. */
 static char **environment_of(const program *p, const message *m, const json_node *list)
 {
     size_t n = 0;
@@ -245,7 +245,7 @@ void terminals_stop(program *p)
 
 /* ------------------------------------------------------------------ requests */
 
-/* With the lock. */
+/* Caller holds the lock. */
 static terminal **terminal_find(program *p, const message *m)
 {
     const char *id = message_text(m, m->params, "terminalId");
@@ -255,7 +255,7 @@ static terminal **terminal_find(program *p, const message *m)
     return at;
 }
 
-/* Bytes that are no text become U+FFFD. */
+/* Bytes that are not UTF-8 become U+FFFD. */
 static const char *output_text(arena *a, const terminal *t)
 {
     buf b;
@@ -269,7 +269,7 @@ static const char *output_text(arena *a, const terminal *t)
     return buf_keep(&b, a);
 }
 
-/* What is answered at once; NULL: it waits. With the lock. */
+/* The immediate answer; NULL: the request waits. Caller holds the lock. */
 static const char *terminal_do(terminal *t, arena *a, const message *m, const char *what)
 {
     const char *status = t->exited ? status_text(a, t->status) : NULL;

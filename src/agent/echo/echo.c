@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * echo.c: an agent that needs nothing: it says what it was told, word by word.
+ * echo.c: the agent kind `echo`, which needs no model: it repeats the message word by word.
  *
- * Lines at the start of a message that are commands (/think, /tool …, the table below) are carried
- * out in their order; the rest of the message, from the first other line on, is the text that is
- * said, byte for byte. docs/agents.md is the manual.
+ * Lines at the start of a message that are commands (/think, /tool …, the table below) are executed
+ * in order; the rest of the message, from the first other line on, is repeated byte for byte. See
+ * docs/agents.md.
  */
 #include "agent/agent.h"
 
@@ -19,13 +19,13 @@ enum { DELAY_MOST_MS = 60000, COUNT_MOST = 1000000, CALLS_MOST = 100 };
 static const agent_setting settings[] = {
     {"delay_ms", "0", "wait between words, in milliseconds", false},
     {"think", "", "a thought before each answer", false},
-    {"tool", "", "a pretend tool that is called before each answer", false},
-    {"fail_after", "", "fail after that many words", false},
-    {"context", "0", "tokens that it says its context has; 0: it is not told", false},
+    {"tool", "", "a simulated tool to call before each answer", false},
+    {"fail_after", "", "fail after this many words", false},
+    {"context", "0", "size of the context to report, in tokens; 0: do not report", false},
     {NULL, NULL, NULL, false}};
 
 typedef struct echo {
-    int64_t delay_ms, fail_after; /* fail_after -1: does not */
+    int64_t delay_ms, fail_after; /* fail_after -1: never */
 } echo;
 
 /* One run. */
@@ -35,11 +35,11 @@ typedef struct speech {
     const agent_sink *s;
     agent_result *out;
     int64_t delay_ms;
-    int64_t left;   /* words until it fails; -1: does not fail */
-    int64_t spoken; /* words, thoughts included */
+    int64_t left;   /* words until it fails; -1: never */
+    int64_t spoken; /* words, including thoughts */
     int calls;
-    bool said;        /* something of the answer, since the last call */
-    const char *owed; /* what a tool answered, to be told when nothing else is said after it */
+    bool said;        /* output was written since the last tool call */
+    const char *owed; /* a tool's result, written if nothing else follows it */
     ramet_usage usage;
     bool usage_given;
 } speech;
@@ -48,7 +48,7 @@ typedef struct speech {
 
 typedef bool (*say_fn)(void *arg, const char *text, size_t n);
 
-/* A word with the blanks behind it (and those before it, at the start). */
+/* The length of a word with trailing blanks (and leading ones, at the start). */
 static size_t word_bytes(const char *s)
 {
     static const char blanks[] = " \t\r\n";
@@ -71,7 +71,7 @@ static bool fail_as_told(speech *e)
     return false;
 }
 
-/* False when the turn is cancelled or has failed: out->end tells which. */
+/* Returns false if the turn is cancelled or has failed: see out->end. */
 static bool say(speech *e, say_fn to, const char *text)
 {
     for (const char *s = text; *s;) {
@@ -91,7 +91,7 @@ static bool say(speech *e, say_fn to, const char *text)
     return true;
 }
 
-/* A piece of the answer; pieces are lines of it. */
+/* Writes a piece of the answer; pieces are separated by line breaks. */
 static bool speak(speech *e, const char *text)
 {
     if (e->said && *text)
@@ -109,7 +109,7 @@ static bool told(speech *e, bool went_on)
 
 /* ------------------------------------------------------------------ commands */
 
-/* A number at *s, and the blanks behind it; -1 when there is none up to `most`. */
+/* Reads a number at *s and the blanks after it; -1 if there is none up to `most`. */
 static int64_t number_take(const char **s, int64_t most)
 {
     size_t n = strspn(*s, "0123456789");
@@ -213,7 +213,7 @@ static bool command_permit(speech *e, const char *rest)
                         "\"Deny\"}]");
 }
 
-/* Steps, parted by semicolons; the first is under way. */
+/* Steps, separated by semicolons; the first is in progress. */
 static bool command_plan(speech *e, const char *rest)
 {
     buf b;
@@ -255,7 +255,7 @@ static bool command_usage(speech *e, const char *rest)
     return true;
 }
 
-/* Numbers from 1 on: a lost or doubled word shows. */
+/* Writes the numbers from 1 on, so that a lost or duplicated word is noticed. */
 static bool command_count(speech *e, const char *rest)
 {
     int64_t most = number_take(&rest, COUNT_MOST);
@@ -268,7 +268,7 @@ static bool command_count(speech *e, const char *rest)
     return on;
 }
 
-/* What it was given, so that a test or a person can look at it. */
+/* Writes the history it got, for tests and curious users. */
 static bool command_history(speech *e, const char *rest)
 {
     (void)rest;
@@ -301,7 +301,7 @@ static const struct command *command_find(const char *line)
 
 /* ------------------------------------------------------------------ a run */
 
-/* Carries out the commands at the start of a message; *text is what they left. */
+/* Executes the commands at the start of a message; *text is the rest. */
 static bool commands_run(speech *e, const char **text)
 {
     const struct command *c;
@@ -387,7 +387,7 @@ static void echo_close(agent *a)
 
 const agent_kind agent_echo = {
     .name = "echo",
-    .about = "says what it is told, word by word; needs nothing",
+    .about = "repeats the message word by word; needs no model",
     .settings = settings,
     .open = echo_open,
     .close = echo_close,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * http.c: one request to a chat endpoint, on the thread of its turn (wire.h).
+ * http.c: sends one request to a chat endpoint, on the thread of its turn (wire.h).
  *
- * A request is sent again only when nothing of an answer came: the connection could not be made, or
- * the provider said 408, 429 or 5xx. After the first byte of an answer never: the model has run.
+ * A request is retried only if no part of an answer arrived: the connection failed, or the provider
+ * answered 408, 429 or 5xx. After the first byte of an answer it is never retried: the model has
+ * run.
  */
 #include "agent/openai/openai.h"
 
@@ -15,8 +16,8 @@
 #include <strings.h>
 
 enum {
-    CLOSE_MS = 50,  /* how long the end of a stream behind [DONE] is waited for */
-    TAIL_MS = 5000, /* how long usage behind the finish_reason is waited for */
+    CLOSE_MS = 50,  /* to wait for the end of a stream after [DONE] */
+    TAIL_MS = 5000, /* to wait for usage after the finish_reason */
     BACKOFF_MOST_MS = 20000
 };
 
@@ -54,13 +55,13 @@ void openai_http_free(openai_http *h)
 
 /* ------------------------------------------------------------------ one try */
 
-/* What comes of it. */
+/* The state of one try. */
 typedef struct attempt {
     const openai_http *http;
     openai_stream *st;
-    int64_t done_at; /* when [DONE] came; 0: it did not */
-    bool whole;      /* one JSON text, else events */
-    buf body;        /* of an answer in one piece */
+    int64_t done_at; /* when [DONE] arrived; 0: not yet */
+    bool whole;      /* a single JSON text, otherwise events */
+    buf body;        /* for a single JSON text */
 } attempt;
 
 static bool piece_add(void *arg, const char *type, const char *p, size_t n)
@@ -127,7 +128,7 @@ static void answer_end(attempt *t, const wire_out *got, agent_result *out)
     openai_stream_end(st, *got->why ? got->why : NULL, out);
 }
 
-/* True when it may be tried again. */
+/* Returns true if it may be retried. */
 static bool attempt_judge(attempt *t, const wire_out *got, agent_result *out)
 {
     t->st->cancelled = t->st->cancelled || got->cancelled;
@@ -149,7 +150,7 @@ static bool attempt_judge(attempt *t, const wire_out *got, agent_result *out)
     return false;
 }
 
-/* False when it would be too long: the provider wants more, or the turn's time is over by then. */
+/* False if the wait would be too long: the provider asks for more, or the turn would time out. */
 static bool backoff_span(const openai_settings *o, int64_t tries, int64_t asked, int64_t deadline,
                          int64_t *ms)
 {
@@ -157,8 +158,7 @@ static bool backoff_span(const openai_settings *o, int64_t tries, int64_t asked,
     random_bytes(&dice, 1);
     int64_t span = o->backoff_ms << (tries < 8 ? tries : 8);
     span = span > BACKOFF_MOST_MS ? BACKOFF_MOST_MS : span;
-    span +=
-        span * dice / 1024; /* so that many that were refused at once do not come back at once */
+    span += span * dice / 1024; /* spread out retries of clients refused together */
     *ms = asked > span ? asked : span;
     return asked <= o->retry_after_ms && time_mono_us() / 1000 + *ms < deadline / 1000;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * openai.c: an agent behind any OpenAI-compatible chat endpoint: its settings, and the rounds of a
- * turn. The request is agent/openai/request.c's, the way there agent/openai/http.c's, the answer
- * agent/openai/stream.c's.
+ * openai.c: the agent kind `openai`, for any OpenAI-compatible chat endpoint: its settings, and the
+ * rounds of a turn. agent/openai/request.c builds requests, agent/openai/http.c sends them,
+ * agent/openai/stream.c reads the answers.
  *
- * Nothing runs tools here. A model's call is recorded and ends the turn; the result is appended by
- * whoever ran it. With tool_calls=ask the user is asked for it, and the turn goes on.
+ * No tools run here. A model's tool call is recorded and ends the turn; the client that runs the
+ * tool appends the result. With tool_calls=ask the user is asked for it, and the turn continues.
  */
 #include "agent/openai/openai.h"
 
@@ -19,28 +19,28 @@
 #include <strings.h>
 
 static const agent_setting settings[] = {
-    {"url", NULL, "base of the API, up to /v1", false},
+    {"url", NULL, "base URL of the API, up to /v1", false},
     {"model", NULL, "the model, as the endpoint names it", false},
-    {"models", "", "other models that a session may choose, parted by blanks", false},
-    {"context", "0", "tokens that the model's context has; 0: it is not told", false},
-    {"key", "", "the API key; $NAME takes it from the environment", true},
-    {"ca_file", "", "certificates to trust (PEM), in place of the system's", false},
+    {"models", "", "other models that a session may choose, separated by blanks", false},
+    {"context", "0", "size of the model's context in tokens; 0: unknown", false},
+    {"key", "", "the API key; $NAME reads it from the environment", true},
+    {"ca_file", "", "certificates to trust (PEM) instead of the system's", false},
     {"system", "", "the system prompt, before everything else", false},
-    {"temperature", "", "as the endpoint takes it", false},
-    {"max_tokens", "", "most tokens of an answer", false},
+    {"temperature", "", "sampling temperature, as the endpoint defines it", false},
+    {"max_tokens", "", "maximum number of tokens in an answer", false},
     {"extra", "{}", "a JSON object whose members are added to the request", false},
-    {"cache", "prompt_cache_key", "member that carries the cache key: prompt_cache_key, user, none",
+    {"cache", "prompt_cache_key", "the member for the cache key: prompt_cache_key, user, none",
      false},
-    {"usage", "on", "ask for the tokens used: on, off", false},
+    {"usage", "on", "request token usage: on, off", false},
     {"tool_calls", "end",
-     "a tool call ends the turn, or the user is asked for its result: end, ask", false},
+     "what a tool call does: end the turn, or ask the user for its result: end, ask", false},
     {"connect_s", "10", "seconds to connect", false},
     {"first_byte_s", "120", "seconds until the first byte of the answer", false},
     {"idle_s", "60", "seconds between bytes", false},
     {"timeout_s", "900", "seconds for the whole turn", false},
-    {"retries", "2", "tries after the first, when nothing came", false},
-    {"backoff_ms", "500", "wait before the first of them; it doubles", false},
-    {"retry_after_s", "30", "longest wait that a provider may ask for", false},
+    {"retries", "2", "retries if no answer arrived", false},
+    {"backoff_ms", "500", "wait before the first retry; doubles each time", false},
+    {"retry_after_s", "30", "maximum wait that a provider may ask for", false},
     {NULL, NULL, NULL, false}};
 
 typedef struct openai {
@@ -62,7 +62,7 @@ static bool json_of(arena *a, const char *text, json_type type, json_doc *d)
     return json_parse(a, text, strlen(text), 0, d, NULL) && json_is(&d->nodes[0], type);
 }
 
-/* Seconds with a fraction, up to a day. */
+/* Parses seconds with a fraction, up to a day. */
 static bool span_read(const agent *a, arena *mem, const char *setting, int64_t *ms, char *message)
 {
     json_doc d;
@@ -139,7 +139,7 @@ static bool texts_read(const agent *a, openai *own, char *message)
     return true;
 }
 
-/* What cannot be read is better known now than at the first message. */
+/* Checks that the file can be read now rather than at the first message. */
 static bool ca_read(const agent *a, openai_settings *o, char *message)
 {
     o->ca_file = agent_get(a, "ca_file");
@@ -193,7 +193,7 @@ static void openai_close(agent *a)
 typedef struct rounds {
     arena *a;
     const agent_sink *s;
-    VEC(ramet_entry) history; /* the turn's, and what the rounds before added */
+    VEC(ramet_entry) history; /* of the turn, plus what earlier rounds added */
     ramet_usage usage;
     bool usage_came;
     int64_t deadline; /* time_mono_us() */
@@ -208,8 +208,8 @@ static void usage_sum(rounds *r, const openai_stream *st)
     r->usage_came = r->usage_came || st->usage_came;
 }
 
-/* An entry of one part, written by `part`. It looks as the recorded one will, so that the next turn
- * sends the same bytes. */
+/* Adds an entry of one part, which `part` contains. It equals the entry that will be recorded, so
+ * the next turn sends the same bytes. */
 static void entry_push(rounds *r, ramet_role role, const char *part)
 {
     ramet_entry e = {
@@ -236,7 +236,7 @@ static const char *part_write(arena *a, const char *type, const char *id, const 
     return buf_keep(&b, a);
 }
 
-/* Asks the user for the result of each call; false when the turn was cancelled. */
+/* Asks the user for the result of each call; false if the turn was cancelled. */
 static bool results_ask(rounds *r, openai_stream *st)
 {
     if (st->text.n)
@@ -266,7 +266,7 @@ static bool results_ask(rounds *r, openai_stream *st)
     return true;
 }
 
-/* One request and its answer. True when another round follows. */
+/* Runs one request and its answer. Returns true if another round follows. */
 static bool round_run(openai *own, const agent_turn *turn, rounds *r, agent_result *out)
 {
     agent_turn t = *turn;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * openai.h: the parts of the agent kind `openai`: settings, the request, the stream.
+ * openai.h: shared by the files of the agent kind `openai`: settings, the request, the stream.
  */
 #ifndef AGENT_OPENAI_OPENAI_H
 #define AGENT_OPENAI_OPENAI_H
@@ -9,32 +9,32 @@
 
 enum {
     OPENAI_REQUEST_BYTES = 64 << 20,
-    OPENAI_ANSWER_BYTES = 16 << 20, /* words, thoughts and calls of one answer together */
+    OPENAI_ANSWER_BYTES = 16 << 20, /* text, thoughts and calls of one answer together */
     OPENAI_LINE_BYTES = 1 << 20,    /* one line of a stream */
     OPENAI_STREAM_BYTES = 512 << 20,
-    OPENAI_CALLS = 128, /* calls of tools in one answer */
-    OPENAI_ROUNDS = 32  /* requests of one turn, when results of tools are asked for */
+    OPENAI_CALLS = 128, /* tool calls in one answer */
+    OPENAI_ROUNDS = 32  /* requests per turn, if the user supplies tool results */
 };
 
-/* The settings, read and checked. Texts live as long as the agent. */
+/* The checked settings. Texts live as long as the agent. */
 typedef struct openai_settings {
-    const char *url; /* of the endpoint itself, …/chat/completions */
+    const char *url; /* of the endpoint, …/chat/completions */
     const char *model, *key, *system;
     const char *ca_file;                  /* "": the system's */
-    const char *temperature, *max_tokens; /* JSON numbers; "" when not set */
-    const char *cache_field;              /* "" when the cache key is not sent */
+    const char *temperature, *max_tokens; /* JSON numbers; "" if not set */
+    const char *cache_field;              /* "": do not send the cache key */
     const char *extra;                    /* JSON object */
-    bool usage;                           /* ask for it */
-    bool ask_tools;                       /* ask the user for the results of tools, and go on */
+    bool usage;                           /* request it */
+    bool ask_tools;                       /* ask the user for tool results, then continue */
     int64_t connect_ms, first_byte_ms, idle_ms, total_ms;
     int64_t retries, backoff_ms, retry_after_ms;
 } openai_settings;
 
 /* ------------------------------------------------------------------ the request */
 
-/* Writes the body of a request. What the history says comes last and in one canonical form, so that
- * the bodies of two histories that share a start share it byte for byte, up to the entry where they
- * part: neither ids of sessions and entries nor times are in it. False when it grows too large. */
+/* Writes the body of a request. The history comes last and in one canonical form, so the bodies for
+ * two histories with a common beginning are byte-identical up to the entry where they differ: they
+ * contain no ids of sessions or entries and no times. False if it would be too large. */
 bool openai_request(const openai_settings *o, const agent_turn *t, buf *out);
 
 /* ------------------------------------------------------------------ the stream */
@@ -45,20 +45,20 @@ typedef struct openai_call {
     buf arguments;
 } openai_call;
 
-/* What came of one answer. */
+/* The state of one answer. */
 typedef struct openai_stream {
-    arena *a;       /* of the answer */
-    arena *scratch; /* of one line */
+    arena *a;       /* for the answer */
+    arena *scratch; /* for one line */
     const agent_sink *s;
-    buf line;       /* of the stream, as far as it came */
-    buf text;       /* of the answer, without thinking */
-    bool cancelled; /* the sink said so */
-    bool finished;  /* a finish_reason came */
-    bool done;      /* [DONE] came: nothing more to read */
+    buf line;       /* the current line of the stream */
+    buf text;       /* the answer, without thinking */
+    bool cancelled; /* the sink asked to stop */
+    bool finished;  /* a finish_reason arrived */
+    bool done;      /* [DONE] arrived: nothing more to read */
     size_t bytes, answer_bytes;
-    size_t damaged; /* chunks that could not be read */
+    size_t damaged; /* chunks that could not be parsed */
     const char *finish;
-    const char *error; /* what is wrong; NULL: nothing */
+    const char *error; /* the error; NULL: none */
     openai_call calls[OPENAI_CALLS];
     size_t n_calls;
     ramet_usage usage;
@@ -67,29 +67,29 @@ typedef struct openai_stream {
 
 void openai_stream_init(openai_stream *st, const agent_sink *s);
 void openai_stream_release(openai_stream *st);
-/* Bytes of a stream of events. False: stop reading (cancelled, an error, or the end came). */
+/* Processes bytes of an event stream. False: stop reading (cancelled, an error, or the end). */
 bool openai_stream_add(openai_stream *st, const char *p, size_t n);
-/* An answer that came in one piece, from a server that does not stream. */
+/* Processes an answer in one piece, from a server that does not stream. */
 bool openai_stream_whole(openai_stream *st, const char *json, size_t n);
-/* Tells the calls that came, and how it ended. `cut`: why no more bytes came; NULL: the server
- * closed the stream. */
+/* Reports the calls that arrived, and how the answer ended. `cut`: why no more bytes came; NULL:
+ * the server closed the stream. */
 void openai_stream_end(openai_stream *st, const char *cut, agent_result *out);
-/* The JSON of a call's arguments; a text that is none becomes a JSON string. */
+/* The JSON of a call's arguments; if they are not JSON, a JSON string. */
 const char *openai_call_input(openai_stream *st, const openai_call *c);
 
 /* ------------------------------------------------------------------ the way there */
 
-/* Connections that are kept for the next turn. Any thread. */
+/* Connections kept for the next turn. Usable from any thread. */
 typedef struct openai_http openai_http;
 /* The settings must outlive it. */
 openai_http *openai_http_new(const openai_settings *o);
 void openai_http_free(openai_http *h);
-/* Sends a request, again while nothing came and it may help, until `deadline` (time_mono_us());
- * what comes goes through the stream. Fills *out in every case. */
+/* Sends a request, and retries while no answer has arrived and a retry may help, until `deadline`
+ * (time_mono_us()); passes the answer to the stream. Always fills *out. */
 void openai_http_run(openai_http *h, const buf *request, int64_t deadline, openai_stream *st,
                      agent_result *out);
 
-/* The message of a provider's error answer, in the arena; NULL when it has none. */
+/* The message in a provider's error response, in the arena; NULL if there is none. */
 const char *openai_error_text(arena *a, const char *body, size_t n);
 
 #endif

@@ -2,13 +2,15 @@
  *
  * request.c: the body of a request to a chat-completions endpoint.
  *
- * What must hold, so that a provider finds the start of a fork's prompt in its cache:
- *  1. The same settings and the same entries give the same bytes, on every server and at any time.
- *  2. The messages are the last member, in the order of the history. So the body of a history that
- *     goes on from another one starts with the other's, up to the brackets that close it.
- *  3. A message is written from its entry and those before it alone. Only the last open answer may
- *     grow when more of it follows (its text, then its calls).
- * And so that the endpoint takes it: each call of a tool has its result right behind it.
+ * Invariants, so that a provider finds the beginning of a fork's prompt in its cache:
+ *   Q1  The same settings and the same entries give the same bytes, on every server and at any
+ *       time.
+ *   Q2  The messages are the last member, in the order of the history. So the body for a history
+ *       that continues another one starts with the other's, up to the closing brackets.
+ *   Q3  A message depends only on its entry and those before it. Only the last open answer may grow
+ *       when more of it follows (its text, then its calls).
+ * And so that the endpoint accepts it:
+ *   Q4  The result of each tool call follows it directly.
  */
 #include "agent/openai/openai.h"
 
@@ -31,7 +33,7 @@ typedef struct members {
     VEC(member) all;
 } members;
 
-/* Sets a member, in the place where it was first; JSON null takes it out. */
+/* Sets a member, in the place where it first was; JSON null removes it. */
 static void member_set(members *m, const char *key, const char *raw)
 {
     for (size_t i = 0; i < m->all.n; i++)
@@ -52,13 +54,14 @@ static const char *hash_hex(arena *a, const char *s)
     return out;
 }
 
-/* What a session's options may set. The endpoint checks the values. */
+/* The options a session may set. The endpoint checks their values. */
 static const char *const session_options[] = {
     "temperature", "top_p",      "max_tokens",       "max_completion_tokens",
     "seed",        "stop",       "reasoning_effort", "response_format",
     "tools",       "tool_choice"};
 
-/* The members of a JSON object that are in `only` (NULL: all but what the agent itself decides). */
+/* Merges the members of a JSON object that are in `only` (NULL: all except those the agent
+ * sets). */
 static void members_merge(members *m, const char *json, const char *const *only, size_t n_only)
 {
     json_doc d;
@@ -112,9 +115,9 @@ typedef struct call {
 typedef struct composer {
     arena *a;
     json_writer *w;
-    /* An answer that is not written yet, for more of it may follow. */
+    /* An answer that is not written yet, because more of it may follow. */
     buf text;
-    VEC(call) calls; /* kept behind the writing, until all have a result */
+    VEC(call) calls; /* kept after writing, until all have a result */
     bool written;
 } composer;
 
@@ -168,8 +171,8 @@ static void result_write(composer *c, call *it, const char *text)
     it->answered = true;
 }
 
-/* The answer is over: a call without a result gets one that says so, as the endpoint would refuse
- * the history otherwise. */
+/* Ends the answer. A call without a result gets one that says so, since the endpoint would
+ * otherwise refuse the history. */
 static void answer_close(composer *c)
 {
     answer_write(c);
@@ -192,7 +195,7 @@ static void joined_add(buf *to, const char *text)
 
 /* ------------------------------------------------------------------ parts */
 
-/* Ids of other systems can be longer than the endpoint takes. */
+/* Ids of other systems may be longer than the endpoint accepts. */
 static const char *call_id(arena *a, const char *id)
 {
     return strlen(id) <= CALL_ID_BYTES ? id : arena_printf(a, "call_%.32s", hash_hex(a, id));
@@ -216,7 +219,7 @@ static const char *part_text(arena *a, const json_doc *d, const json_node *part,
     return s ? s : "";
 }
 
-/* A JSON value as a text: a string is itself. */
+/* A JSON value as text: the contents of a string, or JSON. */
 static const char *value_text(arena *a, const json_doc *d, const json_node *v, const char *none)
 {
     if (!v || v->type == JSON_NULL)
@@ -224,7 +227,7 @@ static const char *value_text(arena *a, const json_doc *d, const json_node *v, c
     return json_is(v, JSON_STRING) ? json_text(a, d, v) : json_raw(a, d, v);
 }
 
-/* A call joins those that wait for results; one whose id waits already cannot. */
+/* Adds a call to those waiting for results; skips one whose id is waiting already. */
 static void part_call(composer *c, const json_doc *d, const json_node *part)
 {
     call one = {call_id(c->a, part_text(c->a, d, part, "id")),
@@ -281,7 +284,7 @@ static bool image_is(const char *url, const char *media)
     return false;
 }
 
-/* What is told of a file that cannot be shown. Its id is of this server, and means nothing there.
+/* A note for a file that cannot be shown. Its id belongs to this server and means nothing there.
  */
 static const char *file_note(arena *a, const char *url, const char *name, const char *media)
 {
@@ -292,7 +295,7 @@ static const char *file_note(arena *a, const char *url, const char *name, const 
 
 /* One piece of a message's content. */
 typedef struct piece {
-    const char *text, *image; /* one of them */
+    const char *text, *image; /* one of the two */
 } piece;
 typedef VEC(piece) pieces;
 
@@ -362,7 +365,7 @@ static void message_write(composer *c, const char *role, const pieces *p)
     jw_end_object(c->w);
 }
 
-/* What an entry says, beside its calls and results. */
+/* Writes the text of an entry, without its calls and results. */
 static void entry_say(composer *c, const ramet_entry *e, const pieces *p, bool special)
 {
     if (e->role == RAMET_ASSISTANT) {
@@ -385,7 +388,7 @@ static void entry_say(composer *c, const ramet_entry *e, const pieces *p, bool s
     }
 }
 
-/* Texts first, then calls and results: the order in which the endpoint has them in a message. */
+/* Text first, then calls and results: the order of the endpoint's own messages. */
 static void entry_write(composer *c, const ramet_entry *e)
 {
     json_doc d;
@@ -404,7 +407,7 @@ static void entry_write(composer *c, const ramet_entry *e)
         special = special || strcmp(type, "tool_call") == 0 || strcmp(type, "tool_result") == 0;
         part_piece(c, e, &d, n, type, &p);
     }
-    bool result_text = e->role == RAMET_TOOL && special; /* its texts repeat the result */
+    bool result_text = e->role == RAMET_TOOL && special; /* its text repeats the result */
     if (!result_text)
         entry_say(c, e, &p, special);
     for (const json_node *n = json_first(&d, root); n; n = json_next(&d, root, n)) {

@@ -2,10 +2,10 @@
  *
  * stream.c: reads the events of a streamed chat completion.
  *
- * The other side is not trusted: lines, calls and the answer are bounded, and whatever comes leaves
- * the answer either whole or marked as failed. A line that is no event (a comment, a keep-alive) is
- * passed over. A chunk that cannot be read may have held words: reading goes on, but the answer is
- * not whole any more.
+ * The server is not trusted: lines, calls and the answer are bounded, and any input leaves the
+ * answer either complete or marked as failed. A line that is not an event (a comment, a keep-alive)
+ * is skipped. A chunk that cannot be parsed may have contained text: reading continues, but the
+ * answer is no longer complete.
  */
 #include "agent/openai/openai.h"
 
@@ -34,8 +34,8 @@ void openai_stream_release(openai_stream *st)
 
 /* ------------------------------------------------------------------ JSON that is nearly JSON */
 
-/* Servers cut the text of a model between tokens, so a character can come as two halves, each of
- * them no character. Those become U+FFFD, and so does NUL, which no text can hold. */
+/* Servers split a model's text between tokens, so a character may arrive as two halves. Each half
+ * becomes U+FFFD. */
 static const char *line_repair(arena *a, const char *s, size_t n)
 {
     buf b;
@@ -91,7 +91,8 @@ static bool words_tell(openai_stream *st, const char *text, bool thought)
     return on;
 }
 
-/* A text, or a list of parts {type, text} as some servers have it; thoughts can nest in it. */
+/* Reads a string, or a list of parts {type, text} as some servers send it; thoughts may nest in
+ * it. */
 static bool content_read(openai_stream *st, const json_doc *d, const json_node *v, bool thought)
 {
     if (json_is(v, JSON_STRING))
@@ -107,7 +108,7 @@ static bool content_read(openai_stream *st, const json_doc *d, const json_node *
     return true;
 }
 
-/* The names that servers have for thinking; one that sends two of them says the same in both. */
+/* Servers use several names for thinking; one that sends two of them repeats the text. */
 static bool thinking_read(openai_stream *st, const json_doc *d, const json_node *delta)
 {
     static const char *const names[] = {"reasoning_content", "reasoning"};
@@ -121,7 +122,7 @@ static bool thinking_read(openai_stream *st, const json_doc *d, const json_node 
 
 /* ------------------------------------------------------------------ calls */
 
-/* The call that a piece belongs to: by its index; without one, by its id, else the last. */
+/* The call that a piece belongs to: by its index, otherwise by its id, otherwise the last one. */
 static openai_call *call_find(openai_stream *st, bool indexed, int64_t index, const char *id)
 {
     openai_call *last = st->n_calls ? &st->calls[st->n_calls - 1] : NULL;
@@ -200,7 +201,7 @@ static void count_read(const json_doc *d, const json_node *v, int64_t *out)
         *out = n;
 }
 
-/* The last one counts: some servers send it with each chunk, growing. */
+/* The last one counts: some servers send growing totals with each chunk. */
 static void usage_read(openai_stream *st, const json_doc *d, const json_node *u)
 {
     if (!json_is(u, JSON_OBJECT))
@@ -227,7 +228,7 @@ static const char *error_read(arena *a, const json_doc *d, const json_node *root
     return text && *text ? text : NULL;
 }
 
-/* One chunk; an answer in one piece has `message` in place of `delta`. */
+/* Reads one chunk; an answer in one piece has `message` instead of `delta`. */
 static bool chunk_read(openai_stream *st, const json_doc *d)
 {
     const json_node *root = &d->nodes[0], *e = json_get(d, root, "error");
@@ -264,7 +265,7 @@ static bool chunk_read(openai_stream *st, const json_doc *d)
 
 /* ------------------------------------------------------------------ lines */
 
-/* The value of a field of an event, or NULL when the line is another field. */
+/* The value of an event field; NULL if the line is another field. */
 static const char *field_value(const char *line, const char *name)
 {
     size_t n = strlen(name);
@@ -277,12 +278,12 @@ static const char *field_value(const char *line, const char *name)
 static bool line_read(openai_stream *st)
 {
     const char *line = st->line.p;
-    if (strlen(line) != st->line.n) { /* a NUL: no text */
+    if (strlen(line) != st->line.n) { /* contains NUL */
         st->damaged++;
         return true;
     }
     const char *data = field_value(line, "data");
-    if (!data) /* llama.cpp reports an error in a field of its own */
+    if (!data) /* llama.cpp reports errors in its own field */
         data = field_value(line, "error");
     if (!data)
         return true;
@@ -319,7 +320,7 @@ bool openai_stream_add(openai_stream *st, const char *p, size_t n)
         st->error = "the stream is over 512 MiB";
         return false;
     }
-    /* CR LF ends a line and an empty one, which says nothing. */
+    /* CR LF ends a line plus an empty one, which is ignored. */
     while (n) {
         size_t len = 0;
         while (len < n && p[len] != '\n' && p[len] != '\r')
@@ -367,7 +368,7 @@ static bool calls_tell(openai_stream *st)
     return true;
 }
 
-/* A finish_reason that means that there would have been more. */
+/* Whether a finish_reason means that the answer is incomplete. */
 static const char *finish_wrong(const char *finish)
 {
     if (strcmp(finish, "length") == 0)
@@ -377,11 +378,11 @@ static const char *finish_wrong(const char *finish)
     return strcmp(finish, "error") == 0 ? "the provider stopped with an error" : NULL;
 }
 
-/* Calls are told only when they came whole: half of one is of no use to anybody. */
+/* Only complete calls are reported: half a call is useless. */
 void openai_stream_end(openai_stream *st, const char *cut, agent_result *out)
 {
     *out = (agent_result){.end = AGENT_DONE};
-    /* A server that closes right behind its last line, without an end of line. */
+    /* A server may close right after its last line, without a line break. */
     if (!cut && !st->cancelled && !st->error && !st->done && st->line.n)
         line_end(st);
     const char *wrong = st->finished ? finish_wrong(st->finish) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * acp.c: `ramet acp`: between an editor and an agent, or as an agent itself.
+ * acp.c: `ramet acp`: a proxy between an editor and an agent, or an agent itself.
  */
 #include "acp/acp.h"
 
@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a command line is about: the program, or the script that an interpreter is given. */
+/* The name of an agent from its command line: the program, or the script that an interpreter
+ * runs. */
 static const char *agent_name(cli *c, char **argv)
 {
     static const char *const runners[] = {"node", "npx", "bun", "bunx", "deno",
@@ -30,7 +31,7 @@ static const char *agent_name(cli *c, char **argv)
     return "acp";
 }
 
-/* Turns are run by a server: one is started for the store's file when none is named. */
+/* Only servers run turns: starts one for the store's file if none is named. */
 static int agent_run(cli *c, acp_options *o)
 {
     char url[ATTEND_URL];
@@ -70,7 +71,7 @@ int cmd_acp(cli *c)
         return acp_proxy_run(&o);
     }
     c->argv[c->argc] = NULL;
-    /* A person at a terminal wants the agent itself, to log in. */
+    /* A user at a terminal wants the agent itself, to log in. */
     if (isatty(STDIN_FILENO)) {
         execvp(c->argv[0], c->argv);
         return cli_error(c, RAMET_CANNOT_OPEN, "AGENT", "'%s' cannot be started: %s", c->argv[0],

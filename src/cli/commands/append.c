@@ -2,8 +2,8 @@
  *
  * append.c: `ramet append` adds messages at the end of a history.
  *
- * JSONL of any length goes in batches, each durable before the next is read, so
- * memory stays flat. Each batch is conditional on the head that the one before left.
+ * JSONL of any length is added in batches, each durable before the next is read, so memory stays
+ * flat. Each batch is conditional on the head that the previous one left.
  */
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -58,7 +58,7 @@ static int send_batch(appending *a, input *in)
     return -1;
 }
 
-/* By bytes when the input is a file: its entries cannot be counted beforehand. */
+/* Measured in bytes if the input is a file: its entries cannot be counted beforehand. */
 static bool append_progress(const appending *a, const input *in, progress *p)
 {
     struct stat file;
@@ -74,7 +74,7 @@ static int append_all(appending *a, input *in, ramet_role role)
     progress p;
     bool got = true;
     int code = -1;
-    /* A document is one batch, whatever its length: all or nothing. */
+    /* A document is one batch, however long: all or nothing. */
     bool split = in->format == INPUT_JSONL;
     progress_begin(&p, a->c);
     while (code < 0 && got) {

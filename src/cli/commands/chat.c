@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chat.c: `ramet chat`: a conversation in the terminal. What is typed is sent, the answer is
- * printed as it comes; lines that begin with / do what the commands of that name do.
+ * chat.c: `ramet chat`: a conversation in the terminal. Input is sent, and the answer printed as it
+ * arrives; lines that begin with / run the commands of that name.
  */
 #include "cli/commands.h"
 #include "cli/term.h"
@@ -25,8 +25,8 @@ static void on_interrupt(int signal_no)
 
 typedef struct chat {
     cli *c;
-    char *session; /* of malloc */
-    char *agent;   /* for the messages to come; NULL: the session's own */
+    char *session; /* allocated with malloc */
+    char *agent;   /* for the next messages; NULL: the session's own */
     char turn[300];
     bool said, thinking, failed, end;
 } chat;
@@ -78,7 +78,7 @@ static void cancel(chat *h)
     lib->ramet_call_reset(h->c->walk);
 }
 
-/* False: this answer is not taken, another one may be. */
+/* False: this answer was refused, another one may be accepted. */
 static bool answer_send(chat *h, const char *question, const char *text)
 {
     cli *c = h->c;
@@ -117,8 +117,8 @@ static void show_question(chat *h, arena *a, const json_doc *d, const json_node 
     }
 }
 
-/* Asks the person until an answer is taken. Who has none (Ctrl-C, Ctrl-D) ends the turn: it would
- * wait for it. */
+/* Asks the user until an answer is accepted. Without one (Ctrl-C, Ctrl-D) it ends the turn, which
+ * would otherwise wait. */
 static void ask_person(chat *h, arena *a, const json_doc *d, const json_node *q)
 {
     const char *id = json_text(a, d, json_get(d, q, "id"));
@@ -234,7 +234,7 @@ static int send_to(chat *h, const char *route, const char *text)
 
 /* ------------------------------------------------------------------ what begins with / */
 
-/* A command of this tool, as if it had been typed with the session in front of its words. */
+/* Runs a command of this tool, as if it had been typed with the session before its words. */
 static int command_do(chat *h, const char *name, char *words)
 {
     cli *c = h->c;
@@ -303,7 +303,7 @@ static int tell_words(chat *h, char *words);
 static const struct {
     const char *word, *args, *text;
     int (*run)(chat *h, char *words);
-    const char *command; /* instead: the command of that name */
+    const char *command; /* runs the command of that name */
 } slashes[] = {
     {"fork", "[ENTRY]", "go on in a fork, from an entry (@2) or from here", fork_here, NULL},
     {"rewind", "ENTRY", "take the conversation back to an entry", NULL, "rewind"},
@@ -403,7 +403,7 @@ int cmd_chat(cli *c)
 {
     chat h = {.c = c};
     int code = 0;
-    struct sigaction act = {.sa_handler = on_interrupt}; /* no SA_RESTART: a prompt is left */
+    struct sigaction act = {.sa_handler = on_interrupt}; /* no SA_RESTART: interrupts a prompt */
     if (!session_find_or_make(&h, &code))
         return code;
     agent_set(&h, (char *)opt_text(c, "agent"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * copy.c: `ramet copy` brings a store to another place, or engine.
+ * copy.c: `ramet copy` copies a store to another place, or engine.
  */
 #include "cli/commands.h"
 #include "cli/render.h"

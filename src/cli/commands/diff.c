@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * diff.c: `ramet diff` shows two or more histories from where they part: side by side
- * when there is room, else one under the other, with the words that differ marked.
+ * diff.c: `ramet diff` shows two or more histories from where they differ: side by side if there is
+ * room, otherwise one below the other, with the words that differ marked.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
@@ -13,20 +13,20 @@
 
 enum { MOST_SIDES = 16, LEAST_COLUMN = 48, GUTTER = 3 };
 
-/* Below this two messages are two messages, and marking words would only be noise. */
+/* Below this, two messages have too little in common, and marking words would only be noise. */
 static const double alike_enough = 0.35;
 
 /* Text with a style for every byte. */
 typedef struct painted {
     char *text;
     unsigned char *style;
-    size_t n, at; /* at: how much of it was printed */
+    size_t n, at; /* at: how much of it has been printed */
 } painted;
 
 typedef struct diff {
     cli *c;
     ramet_compare_out out;
-    int column; /* width of a side; 0: one under the other */
+    int column; /* width of a side; 0: one below the other */
 } diff;
 
 static style side_style(size_t i)
@@ -42,7 +42,7 @@ static char side_letter(size_t i)
 
 /* ------------------------------------------------------------------ summary */
 
-/* When the last of its own was said, and how long it all took. */
+/* The time of the last entry of its own, and the total duration. */
 static const char *side_times(cli *c, const ramet_compare_side *s)
 {
     if (!s->own)
@@ -108,7 +108,7 @@ static painted paint_plain(cli *c, const char *s)
     return paint_take(c, &text, &styles);
 }
 
-/* The spans of one side (or of both, when `kinds` has both), changes coloured or in brackets. */
+/* The spans of one side (or of both), with changes coloured or in brackets. */
 static painted paint_words(cli *c, const words_diff *w, bool gone, bool fresh)
 {
     static const char *const brackets[][2] = {{"", ""}, {"[-", "-]"}, {"{+", "+}"}};
@@ -128,7 +128,7 @@ static painted paint_words(cli *c, const words_diff *w, bool gone, bool fresh)
     return paint_take(c, &text, &styles);
 }
 
-/* Prints the next line of it; the columns used. */
+/* Prints the next line of it; returns the columns used. */
 static int paint_line(cli *c, painted *p, int columns)
 {
     size_t skip, n = text_wrap(p->text + p->at, p->n - p->at, columns, &skip);
@@ -168,7 +168,7 @@ static void row_fill(diff *d, row *r, const ramet_turn_row *turn, int64_t k)
     }
 }
 
-/* The words that differ between two entries of a row; false when they have too little in common. */
+/* The words that differ between two entries of a row; false if they have too little in common. */
 static bool row_words(diff *d, const row *r, size_t a, size_t b, words_diff *w)
 {
     if (!r->entry[a] || !r->entry[b] || r->entry[a]->role != r->entry[b]->role)
@@ -192,7 +192,7 @@ static int label_columns(const ramet_entry *e)
 
 /* ------------------------------------------------------------------ side by side */
 
-/* Between two sides: fills the column of side i up and draws the line. */
+/* Between two sides: pads the column of side i and draws the line. */
 static void gutter(diff *d, size_t i, int used)
 {
     if (i + 1 < d->out.n)
@@ -200,7 +200,7 @@ static void gutter(diff *d, size_t i, int used)
                st(d->c, ST_OFF));
 }
 
-/* The blank after that line, when something follows. */
+/* The blank after that line, if something follows. */
 static void indent(size_t i)
 {
     if (i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * edit.c: `ramet edit`, `regenerate` and `sync`: new versions of what was said.
+ * edit.c: `ramet edit`, `regenerate` and `sync`: new versions of messages.
  */
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -37,8 +37,8 @@ static int answer(cli *c, const char *session, const ramet_append_out *out, cons
     return 0;
 }
 
-/* Runs the user's editor on a file, through the shell: it may be a command with words.
- * Ctrl-C belongs to the editor meanwhile. */
+/* Runs the user's editor on a file, through the shell: it may be a command with words. Meanwhile
+ * Ctrl-C belongs to the editor. */
 static bool editor_run(cli *c, const char *editor, const char *path)
 {
     int status = -1;
@@ -62,7 +62,7 @@ static const char *editor_name(void)
     return visual && *visual ? visual : editor && *editor ? editor : "vi";
 }
 
-/* A new file that holds the text; NULL: reported. */
+/* A new file with the text; NULL: reported. */
 static char *editor_file(cli *c, const char *text, int *code)
 {
     const char *folder = getenv("TMPDIR");

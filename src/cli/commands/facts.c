@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * facts.c: `ramet state` and `ramet usage`: what a history adds up to.
+ * facts.c: `ramet state` and `ramet usage`: totals over a history.
  */
 #include "cli/commands.h"
 #include "cli/render.h"

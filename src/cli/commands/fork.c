@@ -31,7 +31,7 @@ int cmd_fork(cli *c)
     in.reason = opt_text(c, "reason");
     in.tags = opt_list(c, "tag", &in.n_tags);
     in.agent = agent_options(c, &agent) ? &agent : NULL;
-    /* Only what was named changes: another model of the parent's agent keeps its name. */
+    /* Only what is given changes: another model of the parent's agent keeps the agent's name. */
     if (in.agent && !agent.name)
         agent.name = s->agent.name;
     in.metadata = opt_text(c, "metadata");

@@ -17,7 +17,7 @@ static ramet_archived archived_option(const cli *c)
     return strcmp(word, "only") == 0 ? RAMET_ARCHIVED_ONLY : RAMET_ARCHIVED_INCLUDE;
 }
 
-/* Pages until `left` sessions were read; all of them stay in c->call. */
+/* Reads pages until `left` sessions were read; all of them stay in c->call. */
 static ramet_status list_read(cli *c, ramet_list_in *in, int64_t left, const char **next)
 {
     VEC(ramet_session) all = {0};

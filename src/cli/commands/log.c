@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * log.c: `ramet log` shows a history, `ramet record` all that was ever appended.
+ * log.c: `ramet log` shows a history, `ramet record` everything that was ever appended.
  *
- * Entries are printed as they are read and forgotten at once: a million of them
- * take no more memory than ten.
+ * Entries are printed as they are read and then freed: a million of them take no more memory than
+ * ten.
  */
 #include "cli/commands.h"
 #include "cli/graph.h"
@@ -16,7 +16,7 @@
 
 typedef struct printer {
     cli *c;
-    arena *scratch; /* stands in for c->mem while an entry is printed */
+    arena *scratch; /* replaces c->mem while an entry is printed */
     bool oneline;
     int digits;
     bool any;
@@ -75,7 +75,7 @@ static ramet_status walk_forward(cli *c, const char *session, const ramet_read_i
     return s;
 }
 
-/* The last `limit`, newest first when `print` is set; else only finds where they begin.
+/* The last `limit` entries, newest first if `print` is set; otherwise only finds where they begin.
  * limit 0: all. */
 static ramet_status walk_back(cli *c, const char *session, const ramet_read_in *base, int64_t limit,
                               printer *p, int64_t *first)
@@ -98,7 +98,8 @@ static ramet_status walk_back(cli *c, const char *session, const ramet_read_in *
         left -= (int64_t)page.n;
         if (page.n) {
             *first = page.entries[0].position;
-            /* Kept by hand: it must outlive the reset, and c->mem would grow with the walk. */
+            /* Allocated separately: it must outlive the reset, and c->mem would grow with the
+             * walk. */
             free(before);
             before = strdup(page.entries[0].id);
         }

@@ -63,7 +63,7 @@ int cmd_members(cli *c)
     code = change_member(c, s->id);
     if (code >= 0)
         return code;
-    /* Who removed himself can no longer look. */
+    /* Users who removed themselves can no longer list members. */
     bool self = strcmp(c->argv[1], "rm") == 0 && strcmp(c->user, c->argv[2]) == 0;
     return self || (c->quiet && !c->json) ? 0 : list_members(c, s->id);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * move.h: what fork and rewind share: where to cut.
+ * move.h: shared by fork and rewind: where to cut.
  */
 #ifndef CLI_COMMANDS_MOVE_H
 #define CLI_COMMANDS_MOVE_H

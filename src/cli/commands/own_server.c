@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own_server.c: a server of one's own for the time of a command: turns are run by servers alone.
+ * own_server.c: starts a server for the duration of a command: only servers run turns.
  */
 #include "cli/commands/own_server.h"
 
@@ -15,7 +15,7 @@
 
 static pid_t child;
 
-/* Never comes back. It ends with its parent, however that ends. */
+/* Does not return. It exits with its parent, however that ends. */
 static void child_run(int out, const char *db, const char *config)
 {
     const char *argv[12];
@@ -38,7 +38,7 @@ static void child_run(int out, const char *db, const char *config)
     }
     argv[n] = NULL;
     unsetenv("RAMET_SERVER");
-    /* What it says on where to look is for those who started it by hand. */
+    /* The start-up message is for users who start a server themselves. */
     if (!freopen("/dev/null", "w", stderr))
         _exit(127);
     setpgid(0, 0); /* Ctrl-C is for the chat */

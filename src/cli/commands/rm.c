@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rm.c: `ramet rm` deletes sessions, `ramet restore` brings them back.
+ * rm.c: `ramet rm` deletes sessions, `ramet restore` restores them.
  */
 #include "cli/commands.h"
 #include "cli/render.h"

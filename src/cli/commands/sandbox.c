@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sandbox.c: `ramet sandbox` makes, lists and removes sandboxes.
+ * sandbox.c: `ramet sandbox` creates, lists and removes sandboxes.
  */
 #include "cli/commands.h"
 #include "ramet/sandboxes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * schema.c: `ramet schema` prints the statements that make the tables of a store.
+ * schema.c: `ramet schema` prints the statements that create the tables of a store.
  */
 #include "cli/commands.h"
 
@@ -8,7 +8,7 @@
 
 enum { SCHEMA_WIDTH = 100, SCHEMA_INDENT = 4 };
 
-/* The end of a line of a statement: behind a space that is in no quotes. */
+/* Where to break a line of a statement: after a space outside quotes. */
 static size_t line_end(const char *sql, size_t width)
 {
     size_t end = 0, i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search.c: `ramet search` looks through the text of all messages.
+ * search.c: `ramet search` searches the text of all messages.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The snippet with its marks coloured, or between asterisks without colour. */
+/* Prints the snippet with its marks coloured, or between asterisks without colour. */
 static void print_snippet(cli *c, const ramet_hit *h)
 {
     size_t at = 0, n = strlen(h->snippet);
@@ -70,7 +70,7 @@ static int answer(cli *c, const ramet_hits *hits, const char *query)
     return 0;
 }
 
-/* A session named by an option; NULL when it was not given. */
+/* A session named by an option; NULL if the option is missing. */
 static bool session_option(cli *c, const char *name, ramet_session **out, int *code)
 {
     const char *word = opt_text(c, name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * serve.c: `ramet serve` gathers the settings and runs the server; `ramet help --settings` tells
+ * serve.c: `ramet serve` collects the settings and runs the server; `ramet help --settings` lists
  * them.
  */
 #include "cli/commands.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The last value of a flag counts, as with every option; of a list, all do. */
+/* The last value of a flag counts, as for every option; for a list, all do. */
 static int flags_read(cli *c, server_config *cfg)
 {
     char message[CONFIG_MESSAGE];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * set.c: `ramet set` and `promote` change what is known of a session.
+ * set.c: `ramet set` and `promote` change properties of a session.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
 
-/* The agent is replaced as a whole: what was not named keeps its value. */
+/* The agent is replaced as a whole: what is not given keeps its value. */
 static bool agent_changed(const cli *c, const ramet_session *s, ramet_agent *out)
 {
     ramet_agent named;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * share.c: `ramet share`, `shares` and `unshare`: links to one session for people outside its tree.
+ * share.c: `ramet share`, `shares` and `unshare`: links to one session for users outside its tree.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
@@ -62,7 +62,7 @@ int cmd_shares(cli *c)
     return 0;
 }
 
-/* The full id of a link; NULL when the word fits several. */
+/* The full id of a link; NULL if the word matches several. */
 static const char *share_named(cli *c, const char *session, const char *word)
 {
     ramet_share *list;

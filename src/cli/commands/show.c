@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * show.c: `ramet show` tells all about one session or one entry.
+ * show.c: `ramet show` shows everything about one session or one entry.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
@@ -99,7 +99,7 @@ static int show_session(cli *c, const ramet_session *s)
 
 /* ------------------------------------------------------------------ an entry */
 
-/* Bytes that a program asked for stay as they are; a terminal gets them made safe. */
+/* A program gets the bytes unchanged; for a terminal, control characters are made visible. */
 static int print_raw(cli *c, const char *s)
 {
     if (isatty(STDOUT_FILENO) == 1 || c->out_tty)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * token.c: `ramet token` makes, lists and revokes the API keys of a server.
+ * token.c: `ramet token` creates, lists and revokes the API keys of a server.
  */
 #include "cli/commands.h"
 #include "ramet/tokens.h"
@@ -76,7 +76,7 @@ static int token_list(cli *c)
     return 0;
 }
 
-/* The full id of a token; NULL when the word fits several. */
+/* The full id of a token; NULL if the word matches several. */
 static const char *token_named(cli *c, const char *word)
 {
     ramet_token *list;

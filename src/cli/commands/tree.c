@@ -15,12 +15,12 @@
 typedef struct twig {
     const ramet_session *s;
     size_t first, last, next; /* first and last fork, next fork of the same parent; 0 = none */
-    int64_t base;             /* where it left its parent; -1 unknown */
+    int64_t base;             /* where it left its parent; -1: unknown */
 } twig;
 
 typedef struct drawing {
     cli *c;
-    twig *twigs; /* from 1 on */
+    twig *twigs; /* from index 1 on */
     size_t n;
     size_t *by_id;
     const char *here;
@@ -73,7 +73,7 @@ static void drawing_link(drawing *d, const ramet_session *list, size_t n)
     }
     sorting = d->twigs;
     qsort(d->by_id, n, sizeof *d->by_id, compare_ids);
-    /* Twig 0 stands for what has no parent here. */
+    /* Twig 0 is the parent of sessions without one in the list. */
     for (size_t i = 1; i <= n; i++) {
         twig *p = &d->twigs[twig_parent(d, d->twigs[i].s)];
         if (p->last)
@@ -201,7 +201,7 @@ static int tree_of(cli *c, const char *word)
 typedef struct root {
     const char *tree;
     const char *id, *title, *agent, *tags;
-    int64_t forks; /* of the tree; before folding: 1 when this session is one */
+    int64_t forks; /* in the tree; before folding: 1 if this session is a fork */
     int64_t entries, updated;
     bool archived;
 } root;
@@ -224,7 +224,7 @@ static void forest_add(forest *f, const ramet_session *s)
     VEC_PUSH(mem, &f->roots, r);
 }
 
-/* Sessions of one tree together, its root first. */
+/* Sorts the sessions of one tree together, its root first. */
 static int by_tree(const void *a, const void *b)
 {
     const root *x = a, *y = b;
@@ -239,7 +239,7 @@ static int by_time(const void *a, const void *b)
                                     : strcmp(x->tree, y->tree);
 }
 
-/* One row a tree, the one that was changed last first. */
+/* One row per tree, the most recently changed one first. */
 static void forest_fold(forest *f)
 {
     root *r = f->roots.items;

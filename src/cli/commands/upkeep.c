@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep.c: `ramet fsck`, `gc`, `backup`, `stat` and `reindex` look after the store.
+ * upkeep.c: `ramet fsck`, `gc`, `backup`, `stat` and `reindex` maintain the store.
  */
 #include "cli/commands.h"
 #include "cli/render.h"

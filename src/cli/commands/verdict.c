@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * verdict.c: `ramet verdict` keeps which of several histories was the better one.
+ * verdict.c: `ramet verdict` records which of several histories was better.
  */
 #include "cli/commands.h"
 #include "cli/render.h"

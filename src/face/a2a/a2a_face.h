@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * a2a_face.h: what the files of the A2A face share. Only they include it.
+ * a2a_face.h: shared by the files of the A2A face. Only they include it.
  */
 /* clang-format off */
 /*
  * Files
- *   routes.c      routes; which agent is meant
+ *   routes.c      routes; which agent is addressed
  *   card.c        agent cards
  *   jsonrpc.c     the envelope: methods, versions, errors, results
  *   send.c        messages: new turns, answers to questions, rewinds
  *   task.c        tasks: get, list, cancel, subscribe
- *   subscriber.c  the events of a turn as a client of A2A gets them
+ *   subscriber.c  the events of a turn as an A2A client receives them
  */
 /* clang-format on */
 #ifndef FACE_A2A_A2A_FACE_H
@@ -28,7 +28,7 @@ extern const identity_rule a2a_identity, a2a_kagent_identity;
 #define A2A_REWIND_KEY "kagent_rewind_before_invocation_id"
 #define A2A_INITIATED_KEY "initiated_by"
 
-/* Of A2A. */
+/* Error codes of A2A. */
 enum {
     JSONRPC_TASK_NOT_FOUND = -32001,
     JSONRPC_NOT_CANCELABLE = -32002,
@@ -42,29 +42,29 @@ enum {
 typedef struct jsonrpc_call jsonrpc_call;
 
 typedef struct jsonrpc_method {
-    const char *name[2]; /* in 0.3 and in 1.0; NULL: it is not there */
-    bool stream;         /* answers with events */
+    const char *name[2]; /* in 0.3 and in 1.0; NULL: does not exist */
+    bool stream;         /* answers with an event stream */
     void (*run)(jsonrpc_call *r);
 } jsonrpc_method;
 
-/* One call. */
+/* One JSON-RPC call. */
 struct jsonrpc_call {
     request *q;
-    const char *agent; /* as it is configured */
-    bool kagent;       /* at the path of kagent */
+    const char *agent; /* its configured name */
+    bool kagent;       /* called at kagent's path */
     a2a_version version;
-    const char *id; /* of the call, as JSON */
+    const char *id; /* of the call, as raw JSON */
     const jsonrpc_method *method;
     json_doc doc;
     const json_node *params; /* NULL: none */
-    bool rewinds;            /* the extension is active */
+    bool rewinds;            /* the rewind extension is active */
 };
 
 /* ---- face/a2a/card.c */
 
 /* Answers with the card of an agent. */
 void a2a_card_answer(request *q, const char *agent, const char *about, bool kagent);
-/* Where the agent is reached. */
+/* The URL of the agent. */
 const char *a2a_agent_url(request *q, const char *agent, bool kagent);
 
 /* ---- face/a2a/jsonrpc.c */
@@ -72,29 +72,29 @@ const char *a2a_agent_url(request *q, const char *agent, bool kagent);
 void jsonrpc_run(request *q, const char *agent, bool kagent);
 void jsonrpc_fail(jsonrpc_call *r, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* For the error of the call that has just failed. */
+/* Fails with the error of the library call that has just failed. */
 void jsonrpc_refuse(jsonrpc_call *r);
-/* For an error of turns_run() and the others. */
+/* Fails with an error of turns_run() and its relatives. */
 void jsonrpc_refuse_turn(jsonrpc_call *r, const turn_error *e);
-/* The answer of a method that is no stream: what is written between the two is the result. */
+/* The answer of a method that is not a stream: the result is written between these two calls. */
 json_writer *jsonrpc_result(jsonrpc_call *r);
 void jsonrpc_result_end(jsonrpc_call *r);
-/* How messages look to this caller. */
+/* How to write messages for this client. */
 a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *task);
-/* A whole number that may be missing; false: it is wrong, and the answer filled. */
+/* Reads an optional integer; false: it is invalid, and the answer is filled in. */
 bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t least,
                     int64_t most, int64_t *out);
-/* A text that must be there, not empty. NULL: the answer is filled. */
+/* Reads a required text that is not empty. NULL: the answer is filled in. */
 const char *jsonrpc_text(jsonrpc_call *r, const json_node *of, const char *name);
-/* A text, or true or false, that may be missing (a text: NULL, also when it is empty); false: it is
- * something else, and the answer filled. */
+/* Read an optional text (NULL if missing or empty) or boolean; false: it has another type, and the
+ * answer is filled in. */
 bool jsonrpc_word(jsonrpc_call *r, const json_node *of, const char *name, const char **out);
 bool jsonrpc_flag(jsonrpc_call *r, const json_node *of, const char *name, bool *out);
-/* The most messages of a history: -1 all, by the rules of each version. */
+/* The number of messages of a history to show, by the rules of each version: -1 all. */
 bool jsonrpc_history(jsonrpc_call *r, const json_node *of, int64_t *out);
-/* Whether a session is of the agent that was called. */
+/* Whether a session belongs to the agent that was called. */
 bool jsonrpc_agent_fits(const jsonrpc_call *r, const ramet_session *s);
-/* A task of that agent, as it stands now. NULL: the answer is filled. */
+/* A task of that agent in its current state. NULL: the answer is filled in. */
 a2a_task *jsonrpc_task(jsonrpc_call *r, const char *id, ramet_session **session);
 
 /* ---- face/a2a/send.c, face/a2a/task.c */
@@ -104,30 +104,30 @@ void jsonrpc_get(jsonrpc_call *r);
 void jsonrpc_list(jsonrpc_call *r);
 void jsonrpc_cancel(jsonrpc_call *r);
 void jsonrpc_subscribe(jsonrpc_call *r);
-/* Answers with a task: with an artifact that is made of its answers, if it has none, or (`sent`) in
- * the shape of the answer to a message. */
+/* Answers with a task. If it has no artifact, one is made from its answers; with `sent`, the answer
+ * has the form of the answer to a message. */
 void jsonrpc_task_answer(jsonrpc_call *r, const a2a_task *t, int64_t history, bool sent);
 
 /* ---- face/a2a/subscriber.c */
 
 typedef struct follow_in {
     int64_t history;
-    bool stream, immediate; /* immediate: the first answer is enough */
-    const char *answered;   /* id of a question that is not to be asked again */
+    bool stream, immediate; /* immediate: return after the first answer */
+    const char *answered;   /* id of a question not to be asked again */
 } follow_in;
-/* A listener that answers the call with the turn. */
+/* A listener that answers the call with the events of the turn. */
 turn_listener jsonrpc_listener(const jsonrpc_call *r, const char *session, const follow_in *in);
-/* One event of a stream, which is whole by itself. */
+/* One complete event of a stream. */
 typedef enum { JSONRPC_EVENT_TASK, JSONRPC_EVENT_STATUS, JSONRPC_EVENT_ARTIFACT } jsonrpc_event;
 /* Begins the JSON-RPC response of an event, up to its object; jsonrpc_event_end() closes it. */
 void jsonrpc_event_begin(json_writer *w, a2a_version version, const char *id, jsonrpc_event kind);
-/* … behind the beginning of a result: 1.0 alone has an object around it. */
+/* … after the beginning of a result: only 1.0 has an object around it. */
 void jsonrpc_event_open(json_writer *w, jsonrpc_event kind);
 void jsonrpc_event_end(json_writer *w, a2a_version version);
-/* A status of a task, with the members of its event. */
+/* Writes a status event of a task. */
 void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const char *id,
                           const a2a_task *t, bool final);
-/* A message of the agent with that text, as JSON of 0.3. */
+/* A message of the agent with that text, as JSON of version 0.3. */
 const char *jsonrpc_message_json(arena *a, const char *text);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * card.c: what an agent says about itself.
+ * card.c: agent cards.
  *
- * At the path of kagent the card is one for both generations: it has the members of 0.3 and those
- * of 1.0. A strict reader of 1.0 refuses members that it does not know, so the card at the plain
- * path has those of 1.0 alone.
+ * At kagent's path one card serves both versions: it has the members of 0.3 and those of 1.0. A
+ * strict 1.0 client refuses unknown members, so the card at the plain path has only those of 1.0.
  */
 #include "face/a2a/a2a_face.h"
 
@@ -91,7 +90,7 @@ static void skill_write(json_writer *w, const char *about)
     jw_end_array(w);
 }
 
-/* The members that 0.3 wants and 1.0 does not know. */
+/* The members that 0.3 requires and 1.0 does not know. */
 static void old_members(json_writer *w, const char *url, bool secured)
 {
     jw_kstr(w, "protocolVersion", "0.3.0");
@@ -118,7 +117,7 @@ static void new_security(json_writer *w)
     jw_kraw(w, "securityRequirements", "[{\"schemes\":{\"bearer\":{\"list\":[]}}}]");
 }
 
-/* kagent's names in cards have no dashes. */
+/* Names in kagent's cards contain no dashes. */
 static const char *card_name(request *q, const char *agent, bool kagent)
 {
     const char *ns, *name = agent;

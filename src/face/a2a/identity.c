@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * identity.c: how clients of A2A name themselves: at /a2a like those of the native API, at
+ * identity.c: how A2A clients identify themselves: at /a2a like those of the native API, at
  * kagent's path (/api/a2a) like kagent's own.
  */
 #include "face/a2a/a2a_face.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jsonrpc.c: JSON-RPC as A2A has it: one call, its version and method, results and errors.
+ * jsonrpc.c: the JSON-RPC envelope of A2A: one call, its version and method, results and errors.
  *
- * The method says which generation is spoken, and the header must agree: SendMessage without
- * A2A-Version: 1.0 is not there, nor is message/send with it. What goes wrong is answered with
- * HTTP 200 and an error object, as both SDKs do it; to a call of 0.3 that asked for a stream, as an
- * event, because its client reads nothing else.
+ * The method name implies the version, and the header must agree: SendMessage does not exist
+ * without A2A-Version: 1.0, nor does message/send with it. Errors are answered with HTTP 200 and an
+ * error object, as both SDKs do; for a 0.3 call that requested a stream, as an event, because its
+ * client reads nothing else.
  */
 #include "face/a2a/a2a_face.h"
 
@@ -17,7 +17,7 @@
 
 /* ------------------------------------------------------------------ errors */
 
-/* The names of A2A's own errors; NULL: it is one of JSON-RPC. */
+/* The names of A2A's own errors; NULL: an error of JSON-RPC. */
 static const char *error_reason(int code)
 {
     switch (code) {
@@ -137,7 +137,7 @@ void jsonrpc_result_end(jsonrpc_call *r)
     jw_end_object(&r->q->w);
 }
 
-/* A strict reader of 1.0 refuses snake_case in keys, those of metadata too. */
+/* A strict 1.0 client refuses snake_case in keys, including those of metadata. */
 a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *task)
 {
     bool strict = r->version == A2A_10 && !r->kagent && !r->rewinds;
@@ -213,7 +213,7 @@ bool jsonrpc_history(jsonrpc_call *r, const json_node *of, int64_t *out)
     return true;
 }
 
-/* An agent that asks in a user's name sees its own sessions, and those that agents began. */
+/* An agent that acts for a user sees its own sessions, and those that agents began. */
 bool jsonrpc_agent_fits(const jsonrpc_call *r, const ramet_session *s)
 {
     request *q = r->q;
@@ -293,7 +293,7 @@ static bool version_read(jsonrpc_call *r)
         text = request_query(q, "A2A-Version");
     if (a2a_version_of(text, &r->version))
         return true;
-    if (r->kagent) { /* as its controller says it, before it looks at the call */
+    if (r->kagent) { /* as kagent's controller says it, before it reads the call */
         buf_clear(&q->out);
         q->status = 400;
         q->type = "text/plain; charset=utf-8";
@@ -306,7 +306,7 @@ static bool version_read(jsonrpc_call *r)
     return false;
 }
 
-/* The name of the header has changed between the versions; both are heard. */
+/* The header's name differs between the versions; accept both. */
 static void extensions_read(jsonrpc_call *r)
 {
     static const char *const names[] = {"A2A-Extensions", "X-A2A-Extensions"};
@@ -317,7 +317,7 @@ static void extensions_read(jsonrpc_call *r)
         }
 }
 
-/* The members of the envelope; false: the answer is filled. */
+/* Reads the members of the envelope; false: the answer is filled in. */
 static bool envelope_read(jsonrpc_call *r, const char **method)
 {
     const json_node *root = &r->doc.nodes[0], *id = json_get(&r->doc, root, "id");

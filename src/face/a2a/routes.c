@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: where A2A is spoken: at /a2a/{agent}, and at the path of kagent's controller,
- * /api/a2a/{namespace}/{name}. The two differ in the card, in who a caller is, and in the keys of
- * metadata.
+ * routes.c: the routes of A2A: /a2a/{agent}, and the path of kagent's controller,
+ * /api/a2a/{namespace}/{name}. The two differ in the card, in how clients are identified, and in
+ * the keys of metadata.
  */
 #include "face/a2a/a2a_face.h"
 
@@ -14,7 +14,7 @@ typedef struct found {
     const char *name, *about;
 } found;
 
-/* The agent of that name; at the path of kagent by the id that namespace and name make. */
+/* Finds an agent by name; at kagent's path by the id made of namespace and name. */
 static bool agent_find(request *q, const char *id, bool kagent, found *out)
 {
     const face_host *host = q->host;
@@ -44,7 +44,7 @@ static bool agent_of(request *q, bool kagent, found *out)
 
 /* ------------------------------------------------------------------ routes */
 
-/* The endpoint itself, and any path under it that ends as the address of a card. */
+/* Whether the path is the endpoint itself, or a path under it that ends like that of a card. */
 static bool card_is_meant(const request *q, size_t own)
 {
     if (q->n_segments == own || (q->n_segments == own + 1 && !*q->segments[own]))
@@ -94,17 +94,17 @@ static void kagent_call(request *q)
 }
 
 #define CARD(where, id, handler)                                                                   \
-    ROUTE("GET", where, ROLE_ANYONE, .name = id, .group = "A2A", .summary = "The agent's card",    \
-          .about = "The endpoint itself and any path under it that ends in "                       \
+    ROUTE("GET", where, ROLE_ANYONE, .name = id, .group = "A2A", .summary = "Get the agent card",  \
+          .about = "At the endpoint itself and any path under it that ends in "                    \
                    "`.well-known/agent-card.json` (or `agent.json`). See docs/a2a.md.",            \
           .flags = ROUTE_LOOSE, .success = 200, .run = handler)
 #define CALL(where, id, handler)                                                                   \
     ROUTE("POST", where, ROLE_USER, .name = id, .group = "A2A",                                    \
-          .summary = "A call of A2A, 0.3 or 1.0",                                                  \
+          .summary = "Call an A2A method, 0.3 or 1.0",                                             \
           .about =                                                                                 \
               "One JSON-RPC 2.0 request. `A2A-Version: 1.0` and the methods of 1.0 "               \
-              "(`SendMessage`), or no such header and those of 0.3 (`message/send`). Methods "     \
-              "that stream answer with server-sent events. See docs/a2a.md.",                      \
+              "(`SendMessage`), or no such header and those of 0.3 (`message/send`). Streaming "   \
+              "methods answer with server-sent events. See docs/a2a.md.",                          \
           .flags = ROUTE_LOOSE | ROUTE_STREAM, .success = 200, .run = handler)
 
 static const face_route plain_routes[] = {
@@ -120,7 +120,7 @@ static const face_route kagent_routes[] = {
 
 static const face_param params[] = {
     {"agent", "an agent, by its name in the settings", "echo"},
-    {"namespace", "the namespace of an agent; `kagent` for one whose name has none", "kagent"},
+    {"namespace", "the namespace of an agent; `kagent` if its name has none", "kagent"},
     {"name", "its name in that namespace; a dash may stand for an underscore", "echo"},
     {"*rest", "any path", ".well-known/agent-card.json"},
     {0}};
@@ -129,7 +129,7 @@ const face face_a2a = {.name = "a2a",
                        .title = "A2A",
                        .prefix = "/a2a",
                        .identity = &a2a_identity,
-                       .about = "Agents over A2A, with cards of 1.0.",
+                       .about = "Agents over A2A, with 1.0 cards.",
                        .routes = plain_routes,
                        .params = params};
 
@@ -137,6 +137,6 @@ const face face_a2a_kagent = {.name = "a2a-kagent",
                               .title = "A2A at kagent's path",
                               .prefix = "/api/a2a",
                               .identity = &a2a_kagent_identity,
-                              .about = "Agents over A2A, with cards for 0.3 and 1.0 at once.",
+                              .about = "Agents over A2A, with cards for both 0.3 and 1.0.",
                               .routes = kagent_routes,
                               .params = params};

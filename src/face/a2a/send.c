@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * send.c: messages that come over A2A. A message begins a turn in its context, answers the
- * question of a task, or rewinds the context; text beside the metadata of a rewind does both.
+ * send.c: messages received over A2A. A message begins a turn in its context, answers the question
+ * of a task, or rewinds the context; one with text and rewind metadata does both.
  */
 #include "face/a2a/a2a_face.h"
 
@@ -11,14 +11,15 @@
 typedef struct sending {
     jsonrpc_call *call;
     a2a_message message;
-    ramet_session *session; /* NULL: it is to be made */
-    const char *rewind;     /* invocation to rewind before; NULL: none */
+    ramet_session *session; /* NULL: to be created */
+    const char *rewind;     /* rewind to before this invocation; NULL: none */
     follow_in follow;
 } sending;
 
 /* ------------------------------------------------------------------ what is sent */
 
-/* The value of a metadata key of ours, as it stands, or behind or under the URI of the extension.
+/* The value of a rewind key in the metadata: plain, prefixed with the extension's URI, or nested
+ * under it.
  */
 static const json_node *rewind_get(jsonrpc_call *r, const json_node *meta)
 {
@@ -48,7 +49,7 @@ static bool rewind_read(sending *s)
     return false;
 }
 
-/* What comes out is text. */
+/* Whether the client accepts text, which is all we produce. */
 static bool modes_fit(jsonrpc_call *r, const json_node *list)
 {
     bool any = false;
@@ -96,7 +97,7 @@ static bool configuration_read(sending *s)
            modes_fit(r, json_get(d, c, "acceptedOutputModes"));
 }
 
-/* Extensions may be activated by the message, too. */
+/* A message may activate extensions, too. */
 static void extensions_read(sending *s)
 {
     const json_doc *d = &s->call->doc;
@@ -107,7 +108,7 @@ static void extensions_read(sending *s)
     }
 }
 
-/* Where it shall go must not be misread as nowhere. */
+/* A malformed context or task id must not be taken for a missing one. */
 static bool places_fit(jsonrpc_call *r, const json_node *message)
 {
     static const char *const names[] = {"contextId", "taskId"};
@@ -180,7 +181,7 @@ static void status_event(jsonrpc_call *r, const a2a_view *view, const a2a_task *
     buf_puts(&r->q->out, "\n\n");
 }
 
-/* A rewind that could not be done is a task that failed, and is kept nowhere. */
+/* Answers a failed rewind with a failed task, which is not stored. */
 static void rewind_failed(sending *s, const char *why)
 {
     jsonrpc_call *r = s->call;
@@ -214,7 +215,7 @@ static void rewind_done(sending *s, const a2a_task *t)
     status_event(r, &view, t);
 }
 
-/* Moves the head; false: answered. */
+/* Moves the head; false: the request is answered. */
 static bool rewind_run(sending *s)
 {
     request *q = s->call->q;
@@ -238,7 +239,7 @@ static bool rewind_run(sending *s)
 
 /* ------------------------------------------------------------------ answers to questions */
 
-/* kagent's page answers with a decision beside the text. */
+/* kagent's page sends a decision next to the text. */
 static const char *answer_text(sending *s, const turn_question *question)
 {
     arena *a = s->call->q->a;
@@ -254,7 +255,7 @@ static const char *answer_text(sending *s, const turn_question *question)
     return decision && (!text || strcmp(question->kind, "permission") == 0) ? decision : text;
 }
 
-/* Whether a word begins as one for yes (1) or for no (-1). */
+/* Whether a word begins like one for yes (1) or for no (-1). */
 static int meaning(const char *word)
 {
     static const struct {
@@ -268,7 +269,8 @@ static int meaning(const char *word)
     return 0;
 }
 
-/* The id of the option that an answer names by id or name, or else the first that means the same.
+/* The id of the option that an answer names by id or name, or else of the first with the same
+ * meaning.
  */
 static const char *option_of(sending *s, const turn_question *question, const char *answer)
 {
@@ -324,7 +326,7 @@ static void question_answer(sending *s, const a2a_task *t)
 
 /* ------------------------------------------------------------------ new turns */
 
-/* The members of an object but one. */
+/* Writes all members of an object except one. */
 static void members_write(arena *a, json_writer *w, const json_doc *d, const json_node *of,
                           const char *without)
 {
@@ -337,8 +339,8 @@ static void members_write(arena *a, json_writer *w, const json_doc *d, const jso
     }
 }
 
-/* A caller with a share link is named in the message, for the agent and for all readers, whatever
- * the message itself claims: as kagent's controller does. */
+/* A client with a share link is named in the message, for the agent and for all readers, whatever
+ * the message itself claims, as kagent's controller does. */
 static const char *body_signed(jsonrpc_call *r)
 {
     arena *a = r->q->a;
@@ -377,7 +379,7 @@ static void turn_begin(sending *s)
         jsonrpc_refuse_turn(s->call, &err);
 }
 
-/* A context that has not been used yet becomes a session with its id. */
+/* An unused context becomes a session with its id. */
 static bool session_make(sending *s)
 {
     request *q = s->call->q;
@@ -391,7 +393,7 @@ static bool session_make(sending *s)
     if (st == RAMET_SESSION_EXISTS &&
         ramet_session_get(q->c, s->message.context, &s->session) == RAMET_OK &&
         jsonrpc_agent_fits(s->call, s->session))
-        return true; /* another message of this context came at the same time */
+        return true; /* another message of this context was faster */
     if (st != RAMET_OK)
         jsonrpc_fail(s->call, ramet_status_http(st) < 500 ? JSONRPC_PARAMS : JSONRPC_INTERNAL,
                      "the context cannot be used: %s", ramet_status_text(st));
@@ -400,7 +402,7 @@ static bool session_make(sending *s)
 
 /* ------------------------------------------------------------------ where it goes */
 
-/* The session that the context names, if there is one. False: the answer is filled. */
+/* The session that the context names, if it exists. False: the answer is filled in. */
 static bool context_find(sending *s)
 {
     jsonrpc_call *r = s->call;
@@ -419,7 +421,7 @@ static bool context_find(sending *s)
     return false;
 }
 
-/* A message of a task that there is. */
+/* Handles a message for an existing task. */
 static void task_continue(sending *s)
 {
     jsonrpc_call *r = s->call;

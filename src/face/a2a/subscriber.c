@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * subscriber.c: the events of a turn as a client of A2A gets them.
+ * subscriber.c: the events of a turn as an A2A client receives them.
  *
  * They become a task, its statuses and its artifact, or one task at the end. An answer is the
- * artifact "answer" of its task: all its text, entries parted by blank lines. At the plain path it
- * comes in chunks that are appended, and once more whole at the end. kagent's page shows deltas
- * only when they come as messages of statuses, and takes the last chunk of an artifact for the
- * whole text: at its path, that is what it gets.
+ * artifact "answer" of its task: all its text, entries separated by blank lines. At the plain path
+ * it is sent in chunks to append, and once more as a whole at the end. kagent's page shows deltas
+ * only if they are status messages, and treats the last chunk of an artifact as the whole text; at
+ * its path, that is what it gets.
  *
  * A question to the user ends the stream, and the answer to message/send: the task is
- * input-required, and goes on with the message that answers.
+ * input-required, and continues with the message that answers it.
  */
 #include "face/a2a/a2a_face.h"
 
@@ -17,25 +17,25 @@
 #include <string.h>
 
 enum { MAX_EVENT_BYTES = 256 << 20 };
-/* Text in one event. Escaping may make it six times as long; readers accept that. */
+/* Maximum text in one event. Escaping may make it six times as long; clients accept that. */
 enum { MAX_PIECE_BYTES = A2A_EVENT_ROOM / 6 };
 
 typedef struct follower {
-    arena *mem;     /* of all that it keeps */
-    arena *scratch; /* of one event */
+    arena *mem;     /* for everything it keeps */
+    arena *scratch; /* for one event */
     a2a_view view;
-    const char *id; /* of the call */
+    const char *id; /* of the JSON-RPC call */
     bool kagent, stream, immediate;
     int64_t history;
     const char *answered;
     a2a_task task;
     VEC(ramet_entry) entries;
-    buf text;         /* of the answer so far */
-    bool entry_ended; /* more text is a paragraph of its own */
+    buf text;         /* the answer so far */
+    bool entry_ended; /* more text begins a new paragraph */
     size_t settled;   /* bytes of text that are in entries */
-    bool caught_up;   /* what came before the call has been received */
+    bool caught_up;   /* the events before the call have been received */
     bool asks;
-    buf *out; /* of the event */
+    buf *out; /* for the event */
 } follower;
 
 /* ------------------------------------------------------------------ writing events */
@@ -66,7 +66,7 @@ void jsonrpc_event_end(json_writer *w, a2a_version version)
     jw_end_object(w);
 }
 
-/* The members that statuses and artifacts have in common. */
+/* Writes the members that statuses and artifacts have in common. */
 static void update_begin(json_writer *w, const a2a_view *view, jsonrpc_event kind, const char *task)
 {
     jw_object(w);
@@ -89,7 +89,7 @@ void jsonrpc_status_event(arena *a, json_writer *w, const a2a_view *view, const 
     jsonrpc_event_end(w, view->version);
 }
 
-/* `partial`: an invocation, of which this is a piece of the answer; NULL: it is whole. */
+/* `partial`: the invocation, if this is a piece of its answer; NULL: complete. */
 static const char *message_json(arena *a, const char *text, const char *partial)
 {
     buf b;
@@ -136,7 +136,7 @@ static void event_close(follower *f)
     buf_puts(f->out, "\n\n");
 }
 
-/* kagent's page gets the deltas of a running turn as messages: not twice. */
+/* kagent's page gets the deltas of a running turn as messages: do not send them twice. */
 static void task_fill(follower *f)
 {
     bool with_text = !(f->kagent && f->stream && f->task.running) && !f->text.over;
@@ -168,7 +168,7 @@ static void send_status(follower *f, const a2a_task *t, bool final)
     event_close(f);
 }
 
-/* The turn is at work, and says this. */
+/* Sends a status: working, with this message. */
 static void send_message(follower *f, const char *json)
 {
     send_status(f, &(a2a_task){.id = f->task.id, .state = A2A_WORKING, .status_message = json},
@@ -190,7 +190,7 @@ static void send_piece(follower *f, const char *text, bool append, bool last)
     event_close(f);
 }
 
-/* Bytes of a text that go into one event; a letter is not cut. */
+/* The number of bytes that go into one event, without splitting a character. */
 static size_t piece_of(const char *text)
 {
     size_t n = strnlen(text, MAX_PIECE_BYTES);
@@ -199,7 +199,7 @@ static size_t piece_of(const char *text)
     return n;
 }
 
-/* A long one in pieces. */
+/* A long artifact is sent in pieces. */
 static void send_artifact(follower *f, const char *text, bool append, bool last)
 {
     for (bool more = true; more; append = true) {
@@ -211,7 +211,7 @@ static void send_artifact(follower *f, const char *text, bool append, bool last)
     }
 }
 
-/* Deltas for kagent's page. */
+/* Sends deltas for kagent's page. */
 static void send_deltas(follower *f, const char *text)
 {
     for (size_t n; *text; text += n) {
@@ -221,7 +221,7 @@ static void send_deltas(follower *f, const char *text)
     }
 }
 
-/* The one answer of a call that is no stream. */
+/* Sends the single answer of a call that is not a stream. */
 static void send_result(follower *f)
 {
     json_writer w;
@@ -256,7 +256,7 @@ static bool on_delta(follower *f, const char *text, size_t n)
     return true;
 }
 
-/* The text of an entry replaces the deltas of it: some may be missing. */
+/* Replaces the deltas of an entry with its text: some may be missing. */
 static void text_settle(follower *f, const char *text)
 {
     if (f->text.over)
@@ -282,7 +282,7 @@ static bool has_tools(follower *f, const ramet_entry *e)
     return false;
 }
 
-/* The text of an entry came as deltas; calls of tools and their results are sent now. */
+/* The text of an entry was sent as deltas; tool calls and results are sent now. */
 static bool on_entry(follower *f, const ramet_entry *e)
 {
     VEC_PUSH(f->mem, &f->entries, *e);
@@ -350,7 +350,7 @@ static bool on_ended(follower *f, ramet_turn_status status, const char *error)
     }
     if (!f->caught_up)
         send_task(f);
-    /* Once more as a whole; what would take several events is not sent twice. */
+    /* Send the whole text once more, unless that would take several events. */
     bool is_long = !f->kagent && f->caught_up && f->text.n > MAX_PIECE_BYTES;
     if (f->text.n && !f->text.over)
         send_artifact(f, is_long ? "" : f->text.p, is_long, true);
@@ -378,7 +378,7 @@ static bool follower_event(void *arg, const turn_event *e, buf *out)
         return on_caught_up(f);
     case TURN_ENDED:
         return on_ended(f, e->ended.status, e->ended.error);
-    case TURN_THINKING: /* A2A has no place for these */
+    case TURN_THINKING: /* A2A cannot represent these */
     case TURN_PLAN:
     case TURN_DETACHED:
         return true;

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a list: sessions that are looked through in any case, at most, and found at once. */
+/* For a list: sessions always searched, the maximum, and the number found per query. */
 enum { LIST_SESSIONS = 500, LIST_MOST = 10000, LIST_CHUNK = 250 };
 enum { PAGE_DEFAULT = 50, PAGE_MOST = 100 };
-/* How far the clocks of two servers may be apart. */
+/* The maximum difference between the clocks of two servers. */
 enum { SKEW_US = 2000000 };
 
-/* An answer with tasks that is being written. */
+/* An answer with tasks, while it is written. */
 typedef struct task_answer {
     jsonrpc_call r;
     const a2a_task *one; /* NULL: it was written */
@@ -138,12 +138,12 @@ void jsonrpc_subscribe(jsonrpc_call *r)
 
 /* ------------------------------------------------------------------ lists
  *
- * Tasks have no rows that could be sorted. A list goes through the sessions by when something
- * happened in them last, and gathers their tasks, until none of those that are left can have one as
- * new as the page needs. The token of a page names the last task shown, so pages neither repeat nor
- * skip one, and sessions in which nothing is older are not looked at again. */
+ * Tasks have no rows that could be sorted. A list goes through the sessions, most recently changed
+ * first, and collects their tasks until no remaining session can have one that belongs on the page.
+ * The token of a page names the last task shown, so pages neither repeat nor skip one, and sessions
+ * with nothing older are not searched again. */
 
-/* What a list is sorted by; the rest of a task is read when it is shown. */
+/* The sort key of a list; the rest of a task is read when it is shown. */
 typedef struct listed {
     const char *id, *session;
     int64_t at;
@@ -155,9 +155,9 @@ typedef struct listing {
     int state; /* -1: any */
     bool artifacts;
     const char *context; /* NULL: any */
-    listed last;         /* the last one shown; id NULL: none */
-    int64_t earlier;     /* tasks on the pages before */
-    size_t looked;       /* sessions */
+    listed last;         /* the last task shown; id NULL: none */
+    int64_t earlier;     /* number of tasks on earlier pages */
+    size_t looked;       /* number of sessions searched */
     VEC(listed) all;
 } listing;
 
@@ -183,8 +183,8 @@ static bool session_failed(listing *l, ramet_status st)
     return true;
 }
 
-/* The histories of many sessions would not fit into one call: each is read in its own. False: the
- * answer is filled. */
+/* The histories of many sessions would not fit into one call, so each is read in its own. False:
+ * the answer is filled in. */
 static bool session_add(listing *l, const char *id)
 {
     request *q = l->call->q;
@@ -208,7 +208,7 @@ static bool session_add(listing *l, const char *id)
     return !session_failed(l, st);
 }
 
-/* Whether the page is full of tasks that are newer than `last`. */
+/* Whether enough tasks newer than `last` are found to fill the page. */
 static bool page_full(const listing *l, int64_t last)
 {
     int64_t n = 0;
@@ -217,8 +217,8 @@ static bool page_full(const listing *l, int64_t last)
     return n > l->page;
 }
 
-/* Past so many sessions nothing is looked at just to be counted, and in the end not for the order
- * either: then so much has happened at the same time that a page cannot wait for it. */
+/* After LIST_SESSIONS, sessions are no longer searched just to count tasks; after LIST_MOST, not
+ * even to get the order right: too much happened at the same time for a page to wait for it. */
 static bool list_over(const listing *l, int64_t last)
 {
     return l->looked >= LIST_SESSIONS && (l->looked >= LIST_MOST || page_full(l, last));
@@ -230,7 +230,7 @@ static bool agent_may_fit(const listing *l, const char *agent)
     return !agent || a2a_session_is_of(l->call->q->a, &s, l->call->agent);
 }
 
-/* False: the answer is filled. */
+/* False: the answer is filled in. */
 static bool list_gather(listing *l)
 {
     ramet_active_list some;
@@ -302,16 +302,16 @@ static bool list_filters(listing *l)
     return true;
 }
 
-/* A page that is being written. */
+/* A page while it is written. */
 typedef struct list_answer {
-    task_answer of; /* first: see task_allowed() */
+    task_answer of; /* must be first: see task_allowed() */
     const listed *items;
     size_t n, at;
     const char *next;
     int64_t page, total;
 } list_answer;
 
-/* One that is gone meanwhile is left out. */
+/* A task that was deleted meanwhile is left out. */
 static bool listed_next(request *q, void *arg, const a2a_task **out)
 {
     list_answer *x = arg;

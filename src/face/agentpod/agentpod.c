@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agentpod.c: errors of the AgentPod face, the call of a request, and shapes of answers.
+ * agentpod.c: errors of the AgentPod face, the library call of a request, and the forms of its
+ * answers.
  */
 #include "face/agentpod/agentpod.h"
 #include "ramet/agentpod.h"
@@ -10,7 +11,7 @@
 
 /* ------------------------------------------------------------------ errors */
 
-/* The text that clients show; `details` says more. */
+/* The text that clients show; `details` has more. */
 static const char *error_words(const request *q, const char *code)
 {
     static const struct {
@@ -75,7 +76,7 @@ ramet_call *agentpod_call(request *q)
 
 /* ------------------------------------------------------------------ forks */
 
-/* What it was asked for with, as it came. */
+/* The agentConfig of the request that made the fork, as sent. */
 static const char *agent_config_of(arena *a, const char *metadata)
 {
     json_doc d;

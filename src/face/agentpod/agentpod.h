@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * agentpod.h: what the files of the AgentPod face share: routes.c (the table), identity.c
- * (callers), agentpod.c (errors, shapes), fork.c, branch.c, live.c.
+ * agentpod.h: shared by the files of the AgentPod face: routes.c (the table), identity.c (clients),
+ * agentpod.c (errors, forms), fork.c, branch.c, live.c.
  *
  * Errors are {"error": "text", "details"?: "text"}. Every route of a session first checks that the
- * session is in the sandbox of its path and that the caller may see both.
+ * session is in the sandbox of its path and that the client may see both.
  */
 #ifndef FACE_AGENTPOD_AGENTPOD_H
 #define FACE_AGENTPOD_AGENTPOD_H
@@ -15,17 +15,17 @@
 
 extern const identity_rule agentpod_identity;
 
-/* The call of the caller, after the sandbox of the path and the session in it were checked. NULL:
- * the answer is filled. */
+/* The library call for the client, after checking the sandbox of the path and that the session is
+ * in it. NULL: the answer is filled in. */
 ramet_call *agentpod_call(request *q);
 /* The session of the path. */
 const char *agentpod_session(request *q);
 
 void agentpod_fail(request *q, const char *code, const char *field, const char *message);
 
-/* ---- shapes */
+/* ---- JSON forms */
 void agentpod_fork_write(arena *a, json_writer *w, const ramet_session *s);
-/* All versions that a session has. */
+/* All versions in a session. */
 typedef struct agentpod_branches {
     const char *session;
     ramet_pick *items;
@@ -35,7 +35,7 @@ typedef struct agentpod_branches {
 ramet_status agentpod_branches_read(ramet_call *c, const char *session, agentpod_branches *out);
 /* The members `branches`, `currentBranch`, `currentBranchId`. */
 void agentpod_branches_write(arena *a, json_writer *w, const agentpod_branches *b);
-/* The entry on the present path that a message id means: that message, or its current version. */
+/* The entry on the current path for a message id: that message, or its current version. */
 const char *agentpod_entry(const agentpod_branches *b, const char *message);
 
 /* ---- handlers */

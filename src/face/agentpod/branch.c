@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * branch.c: versions of messages within a session, syncing a client's list of messages, and
- * comparing two sessions.
+ * branch.c: versions of messages in a session, syncing a client's list of messages, and comparing
+ * two sessions.
  */
 #include "face/agentpod/agentpod.h"
 #include "ramet/agentpod.h"
@@ -33,7 +33,8 @@ void agentpod_branches_list(request *q)
     face_answer(q, agentpod_branches_read(c, agentpod_session(q), &out));
 }
 
-/* The state after a move. It is read after the commit and so never kept for an idempotency key. */
+/* Answers with the state after a move. It is read after the commit, so it is never stored for an
+ * idempotency key. */
 static void branches_answer(request *q, void (*show)(request *q, const void *answer),
                             agentpod_branches *b, const void *answer)
 {
@@ -91,7 +92,7 @@ void agentpod_branch_switch(request *q)
 typedef struct synced {
     agentpod_branches branches;
     ramet_sync_out done;
-    size_t n; /* messages of the list */
+    size_t n; /* length of the list */
 } synced;
 
 static void show_synced(request *q, const void *answer)
@@ -113,7 +114,7 @@ static void show_synced(request *q, const void *answer)
     jw_end_object(&q->w);
 }
 
-/* One message of the list; false: the answer is filled. */
+/* Reads one message of the list; false: the answer is filled in. */
 static bool message_read(request *q, const agentpod_branches *b, const json_node *v, size_t i,
                          ramet_entry_in *out)
 {

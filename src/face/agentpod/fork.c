@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fork.c: forks of a sandbox: making, listing, counting, tagging and deleting them.
+ * fork.c: forks of a sandbox: creating, listing, counting, tagging and deleting them.
  */
 #include "face/agentpod/agentpod.h"
 
@@ -127,7 +127,7 @@ static void show_fork(request *q, const void *answer)
     agentpod_fork_write(q->a, &q->w, *(ramet_session *const *)answer);
 }
 
-/* A member of agentConfig that must be a text when it is there. */
+/* Reads an optional text from agentConfig. */
 static bool config_text(request *q, const json_node *config, const char *name, const char **out)
 {
     const json_node *v = json_get(&q->json, config, name);
@@ -140,7 +140,7 @@ static bool config_text(request *q, const json_node *config, const char *name, c
     return false;
 }
 
-/* The agent of the fork: that of the parent, with the members that are named here replaced. */
+/* The agent of the fork: the parent's, with the members given here replaced. */
 static bool config_read(request *q, ramet_fork_in *in, ramet_agent *agent)
 {
     const json_node *config = face_member(q, "agentConfig");
@@ -164,7 +164,7 @@ static bool config_read(request *q, ramet_fork_in *in, ramet_agent *agent)
     return true;
 }
 
-/* Where to cut. A message that has another current version means that version. */
+/* Where to cut. The id of a message with another current version means that version. */
 static bool point_read(request *q, ramet_fork_in *in)
 {
     const char *message = face_text(q, "messageId"), *role = face_text(q, "messageRole");
@@ -211,7 +211,7 @@ static void ids_write(request *q, const char *key, const session_list *list)
     jw_array(&q->w);
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].id &&
-            *list->items[i].id) /* else it was purged: only its place is left */
+            *list->items[i].id) /* otherwise it was purged, and only its place is left */
             jw_str(&q->w, list->items[i].id);
     jw_end_array(&q->w);
 }
@@ -271,7 +271,7 @@ static void show_info(request *q, const void *answer)
     jw_end_object(&q->w);
 }
 
-/* The last of the ancestry is the session itself. */
+/* The last item of the ancestry is the session itself. */
 void agentpod_fork_info(request *q)
 {
     ramet_call *c = agentpod_call(q);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * identity.c: how AgentPod's clients name themselves. Where they cannot send headers (EventSource)
- * they put the token into the query.
+ * identity.c: how AgentPod's clients identify themselves. Where they cannot send headers
+ * (EventSource), they send the token in the query.
  */
 #include "face/agentpod/agentpod.h"
 

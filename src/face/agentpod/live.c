@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live.c: the events of a sandbox, in the shapes of the plan's client stores.
+ * live.c: the events of a sandbox, in the form that AgentPod's client stores expect.
  *
- * The server passes on each event that the caller may see. Events of other sandboxes are dropped
- * here; the others carry what a client store would have to request: the fork, or the branches.
+ * The server passes on each event that the client may see. Events of other sandboxes are dropped
+ * here; the others carry what a client store would otherwise have to request: the fork, or the
+ * branches.
  */
 #include "face/agentpod/agentpod.h"
 #include "form/native.h"
@@ -39,8 +40,7 @@ static const char *event_name(ramet_event_kind kind)
     }
 }
 
-/* An event is one line: a line end between the tokens of a value that is kept byte for byte becomes
- * a space. */
+/* An event is one line: a line break between the tokens of a stored value becomes a space. */
 static void line_end(buf *out, size_t start)
 {
     for (size_t i = start; i < out->n; i++)

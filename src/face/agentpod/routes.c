@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: every route of the AgentPod face, once. Dispatch, the checks of query and body,
- * /openapi.json, /docs and docs/api/agentpod.md come from here.
+ * routes.c: every route of the AgentPod face, in one table. It drives dispatch, the checks of query
+ * and body, /openapi.json, /docs and docs/api/agentpod.md.
  */
 #include "face/agentpod/agentpod.h"
 
 #include "face/kit/rows.h"
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 
 #define B1 "/api/v2/sandboxes/{sandboxId}"
@@ -24,110 +24,110 @@
 #define E_WRITE E_SEE " FORBIDDEN"
 #define E_TAG   E_WRITE " BAD_TAG TOO_MANY_TAGS"
 #define BRANCHES                                                                                   \
-    R("branches", ARRAY, "those further up first", .schema = "SessionBranch"),                     \
-    R("currentBranch", OBJECT, "of those that are current the one furthest down; null when no message has two versions", .schema = "SessionBranch", NUL), \
+    R("branches", ARRAY, "those earlier in the history first", .schema = "SessionBranch"),                     \
+    R("currentBranch", OBJECT, "the last current one in the history; null if no message has two versions", .schema = "SessionBranch", NUL), \
     R("currentBranchId", TEXT, "its branchId", NUL)
 #define SUCCESS R("success", BOOL, "always true")
 
 static const form_schema *const agentpod_schemas[] = {
 SHAPE("SessionFork", "A session, and where it was forked from.",
-    R("id", TEXT, "of the session"), R("parentSessionId", TEXT, "null of a root, and when the caller may not see the parent", NUL),
-    R("forkedAtMessageId", TEXT, "the message that was clicked; null: the end of its parent", NUL), R("forkType", ENUM, "", .words = TYPES),
-    R("createdAt", TIME, ""), R("createdBy", ENUM, "`system`: of an edit or a regeneration", .words = "user|system"),
+    R("id", TEXT, "of the session"), R("parentSessionId", TEXT, "null for a root, or if the caller may not see the parent", NUL),
+    R("forkedAtMessageId", TEXT, "the message at which it was forked; null: the end of its parent", NUL), R("forkType", ENUM, "", .words = TYPES),
+    R("createdAt", TIME, ""), R("createdBy", ENUM, "`system`: by an edit or a regeneration", .words = "user|system"),
     R("tags", ARRAY, "sorted; trimmed and lower case"), R("metadata", OBJECT, "", .schema = "SessionForkMetadata")),
-SHAPE("SessionForkMetadata", "What is known beside.", F("reason", TEXT, "why it was forked"),
-    F("agentConfig", OBJECT, "what the fork was asked for with, as it came", .schema = "ModelSelection"),
-    F("mergedInto", TEXT, "session that it was merged into"), F("originalTitle", TEXT, "what a fork was called when it was made")),
-SHAPE("ModelSelection", "Who answers in a fork; what is not given stays as in its parent. Other members are kept.",
+SHAPE("SessionForkMetadata", "Further properties.", F("reason", TEXT, "why it was forked"),
+    F("agentConfig", OBJECT, "as sent in the request of the fork", .schema = "ModelSelection"),
+    F("mergedInto", TEXT, "the session it was merged into"), F("originalTitle", TEXT, "the title of the fork when it was created")),
+SHAPE("ModelSelection", "The agent of a fork; default: that of its parent, member by member. Other members are stored.",
     F("provider", TEXT, ""), F("model", TEXT, ""), F("agent", TEXT, "name of an agent")),
-SHAPE("ForkList", "A sandbox.", R("forks", ARRAY, "newest first", .schema = "SessionFork"), R("rootSessions", ARRAY, "ids of its sessions that are no forks, newest first")),
+SHAPE("ForkList", "A sandbox.", R("forks", ARRAY, "newest first", .schema = "SessionFork"), R("rootSessions", ARRAY, "ids of its sessions that are not forks, newest first")),
 SHAPE("ForkTypes", "Forks by type.", R("explicit", INT, ""), R("autoEdit", INT, ""), R("autoRegenerate", INT, "")),
-SHAPE("TopTag", "A tag and how many sessions have it.", R("tag", TEXT, ""), R("count", INT, "")),
-SHAPE("ForkStatistics", "A sandbox in numbers.", R("totalSessions", INT, "roots and forks"), R("rootSessions", INT, ""), R("forkedSessions", INT, ""),
+SHAPE("TopTag", "A tag and the number of its sessions.", R("tag", TEXT, ""), R("count", INT, "")),
+SHAPE("ForkStatistics", "Statistics of a sandbox.", R("totalSessions", INT, "roots and forks"), R("rootSessions", INT, ""), R("forkedSessions", INT, ""),
     R("maxDepth", INT, "forks above the deepest one"), R("byType", OBJECT, "", .schema = "ForkTypes"), R("topTags", ARRAY, "the ten most used", .schema = "TopTag")),
-SHAPE("Ancestry", "The way from the root.", R("ancestry", ARRAY, "ids; the root first, the session last")),
+SHAPE("Ancestry", "The path from the root.", R("ancestry", ARRAY, "ids; the root first, the session last")),
 SHAPE("ForkChildren", "Direct forks.", R("children", ARRAY, "newest first", .schema = "SessionFork")),
-SHAPE("ForkInfo", "Where a session stands.", R("fork", OBJECT, "", .schema = "SessionFork"), R("ancestry", ARRAY, "ids; the root first, the session last"),
+SHAPE("ForkInfo", "The place of a session in its tree.", R("fork", OBJECT, "", .schema = "SessionFork"), R("ancestry", ARRAY, "ids; the root first, the session last"),
     R("childCount", INT, "direct forks"), R("depth", INT, "forks above it")),
 SHAPE("SessionBranch", "One version of a message that has several.",
-    R("sessionId", TEXT, ""), R("branchId", TEXT, "`MESSAGE-branch-NUMBER`"), R("messageId", TEXT, "of the oldest version: all of them carry it"),
+    R("sessionId", TEXT, ""), R("branchId", TEXT, "`MESSAGE-branch-NUMBER`"), R("messageId", TEXT, "of the oldest version, shared by all of them"),
     R("branchNumber", INT, "from 1, by time"), R("branchCount", INT, "versions of this message"),
-    R("parentBranchId", TEXT, "of the version, further up, that it comes behind", NUL), R("isCurrent", BOOL, "it is in the present history"),
-    R("branchType", ENUM, "how it came about", .words = TYPES), R("entryId", TEXT, "id of this very version in the native API"), R("createdAt", TIME, "")),
+    R("parentBranchId", TEXT, "of the earlier version that it follows", NUL), R("isCurrent", BOOL, "it is in the current history"),
+    R("branchType", ENUM, "what caused it", .words = TYPES), R("entryId", TEXT, "id of this version in the native API"), R("createdAt", TIME, "")),
 SHAPE("SessionBranches", "Every message of a session that has several versions.", BRANCHES),
 SHAPE("BranchSwitched", "The same after a switch.", SUCCESS, BRANCHES),
 SHAPE("SyncMessage", "A message of a client.", R("id", TEXT, ""), R("role", ENUM, "", .words = "user|assistant|tool|system"), R("text", TEXT, "")),
 SHAPE("MessagesSynced", "What the list changed.", SUCCESS, R("sessionId", TEXT, ""),
     R("divergenceIndex", INT, "messages before the first difference; null: there was none", NUL), R("moved", BOOL, "the head moved to a new branch"),
     R("added", INT, "messages that are new"), R("messageCount", INT, "messages of the list"), BRANCHES),
-SHAPE("SessionComparison", "Two sessions beside each other.", R("sessionA", TEXT, ""), R("sessionB", TEXT, ""),
-    R("divergenceIndex", INT, "of the first message that differs; their length when none does"), R("commonMessageCount", INT, "messages before it"),
+SHAPE("SessionComparison", "Two sessions side by side.", R("sessionA", TEXT, ""), R("sessionB", TEXT, ""),
+    R("divergenceIndex", INT, "index of the first message that differs; their length if none does"), R("commonMessageCount", INT, "messages before it"),
     R("uniqueToA", INT, "messages of A from there on"), R("uniqueToB", INT, "messages of B")),
-SHAPE("SessionTags", "The tags that it has now.", SUCCESS, R("tags", ARRAY, "sorted")),
-SHAPE("TreeDeleted", "What went, or would go.", R("deleted", ARRAY, "ids of sessions"), R("dryRun", BOOL, "")),
+SHAPE("SessionTags", "The current tags.", SUCCESS, R("tags", ARRAY, "sorted")),
+SHAPE("TreeDeleted", "What was deleted, or would be.", R("deleted", ARRAY, "ids of sessions"), R("dryRun", BOOL, "")),
 NULL,
 };
 
 static const face_route routes[] = {
 /* ------------------------------------------------------------------ the sandbox */
 ROUTE("GET", B1 "/forks", ROLE_USER, .name = "listSessionForks", .group = "Forks", .flags = READ,
- .summary = "Every fork of a sandbox, and its roots", .success = 200, .answer = "ForkList", .run = agentpod_forks_list, .statuses = E_BOX),
+ .summary = "List the forks and roots of a sandbox", .success = 200, .answer = "ForkList", .run = agentpod_forks_list, .statuses = E_BOX),
 ROUTE("GET", B1 "/forks/statistics", ROLE_USER, .name = "getForkStatistics", .group = "Forks", .flags = READ,
- .summary = "A sandbox in numbers", .success = 200, .answer = "ForkStatistics", .run = agentpod_statistics, .statuses = E_BOX),
+ .summary = "Get statistics of a sandbox", .success = 200, .answer = "ForkStatistics", .run = agentpod_statistics, .statuses = E_BOX),
 ROUTE("GET", B1 "/events", ROLE_USER, .name = "sandboxEvents", .group = "Forks", .flags = READ | ROUTE_STREAM,
- .summary = "What happens in a sandbox, as server-sent events", .success = 200, .run = agentpod_events, .statuses = E_BOX,
+ .summary = "Stream the events of a sandbox (server-sent events)", .success = 200, .run = agentpod_events, .statuses = E_BOX,
  .about = "`session.created`, `fork.created`, `session.updated` (tags, title, merge), `session.restored`: with `fork`, a SessionFork. `session.deleted`. "
           "`branches.updated`: with the members of SessionBranches, after an edit, a regeneration, a switch, a sync, a rewind. `message.created`: with `messages`. "
-          "All have `type`, `sandboxId`, `sessionId`, `at`. `reset`: events were missed, read anew. Without `Last-Event-ID` (or `after`): from now on.",
- .query = FIELDS(F("after", INT, "events past this number", .least = 0, .most = INT64_MAX), F("token", TEXT, "API key, for what cannot send headers", .secret = true))),
+          "All have `type`, `sandboxId`, `sessionId`, `at`. `reset`: events were missed, read again. Without `Last-Event-ID` (or `after`) the stream starts now.",
+ .query = FIELDS(F("after", INT, "events after this number", .least = 0, .most = INT64_MAX), F("token", TEXT, "API key, for clients that cannot send headers", .secret = true))),
 
 /* ------------------------------------------------------------------ sessions */
 ROUTE("POST", S1 "/fork", ROLE_USER, .name = "createSessionFork", .group = "Forks", .flags = WRITE,
- .summary = "Forks a session", .success = 201, .answer = "SessionFork", .run = agentpod_fork,
- .about = "Before a message of the user, after any other; without `messageId`: all of it. The fork and what is noted with it are one commit.",
- .body = FIELDS(F("messageId", TEXT, "where; of a message with versions the one that is current"),
-                F("messageRole", ENUM, "`user`: before it, `assistant`: after it; that of the message when not given", .words = "user|assistant"),
-                F("reason", TEXT, "why; at most 2,000 characters"), F("tags", ARRAY, "1-50 characters each, at most 64; trimmed and made lower case"),
-                F("agentConfig", OBJECT, "who answers in the fork", .schema = "ModelSelection"),
-                F("forkType", ENUM, "`explicit` when not given; the others are noted as made by the system", .words = TYPES)),
+ .summary = "Fork a session", .success = 201, .answer = "SessionFork", .run = agentpod_fork,
+ .about = "Forks before a message of the user, after any other; without `messageId` at the end. The fork and its properties are written in one commit.",
+ .body = FIELDS(F("messageId", TEXT, "where to fork; for a message with versions, the current one"),
+                F("messageRole", ENUM, "`user`: before it, `assistant`: after it; default: the message's role", .words = "user|assistant"),
+                F("reason", TEXT, "the reason; at most 2,000 characters"), F("tags", ARRAY, "at most 64 tags of 1-50 characters; trimmed and converted to lower case"),
+                F("agentConfig", OBJECT, "the agent of the fork", .schema = "ModelSelection"),
+                F("forkType", ENUM, "default `explicit`; the others are recorded as created by the system", .words = TYPES)),
  .statuses = E_TAG " ENTRY_NOT_FOUND BAD_ID REASON_TOO_LONG TOO_LARGE",
  .example = "{\"messageId\": \"e1\", \"reason\": \"by train\", \"tags\": [\"experiment\"]}"),
 ROUTE("GET", S1 "/ancestry", ROLE_USER, .name = "getSessionAncestry", .group = "Forks", .flags = READ,
- .summary = "The way from the root", .success = 200, .answer = "Ancestry", .run = agentpod_ancestry, .statuses = E_SEE),
+ .summary = "List the ancestors of a session", .success = 200, .answer = "Ancestry", .run = agentpod_ancestry, .statuses = E_SEE),
 ROUTE("GET", S1 "/children", ROLE_USER, .name = "getSessionChildren", .group = "Forks", .flags = READ,
- .summary = "Direct forks", .success = 200, .answer = "ForkChildren", .run = agentpod_children, .statuses = E_SEE),
+ .summary = "List the direct forks of a session", .success = 200, .answer = "ForkChildren", .run = agentpod_children, .statuses = E_SEE),
 ROUTE("GET", S1 "/fork-info", ROLE_USER, .name = "getSessionForkInfo", .group = "Forks", .flags = READ,
- .summary = "Where a session stands", .success = 200, .answer = "ForkInfo", .run = agentpod_fork_info, .statuses = E_SEE,
- .about = "Of a root, too: its `fork` has no parent."),
+ .summary = "Get the place of a session in its tree", .success = 200, .answer = "ForkInfo", .run = agentpod_fork_info, .statuses = E_SEE,
+ .about = "Works for a root, too: its `fork` has no parent."),
 ROUTE("DELETE", S1 "/tree", ROLE_USER, .name = "deleteForkTree", .group = "Forks", .flags = WRITE,
- .summary = "Deletes a session and all that descends from it", .success = 200, .answer = "TreeDeleted", .run = agentpod_tree_delete,
- .about = "Never a private session of another. They can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
- .query = FIELDS(F("dry_run", BOOL, "only tells what would go")), .statuses = E_WRITE, .example = "dry_run=true"),
+ .summary = "Delete a session and all its descendants", .success = 200, .answer = "TreeDeleted", .run = agentpod_tree_delete,
+ .about = "Except private sessions of other users. They can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
+ .query = FIELDS(F("dry_run", BOOL, "only report what would be deleted")), .statuses = E_WRITE, .example = "dry_run=true"),
 ROUTE("GET", S1 "/compare/{otherId}", ROLE_USER, .name = "compareForks", .group = "Forks", .flags = READ,
- .summary = "Two sessions of a sandbox beside each other", .success = 200, .answer = "SessionComparison", .run = agentpod_compare, .statuses = E_SEE),
+ .summary = "Compare two sessions of a sandbox", .success = 200, .answer = "SessionComparison", .run = agentpod_compare, .statuses = E_SEE),
 
 /* ------------------------------------------------------------------ tags */
 ROUTE("POST", S1 "/tags", ROLE_USER, .name = "addSessionTag", .group = "Tags", .flags = WRITE,
- .summary = "Adds a tag", .success = 200, .answer = "SessionTags", .run = agentpod_tag_post,
- .body = FIELDS(R("tag", TEXT, "1-50 characters; trimmed and made lower case")), .statuses = E_TAG, .example = "{\"tag\": \"experiment\"}"),
+ .summary = "Add a tag", .success = 200, .answer = "SessionTags", .run = agentpod_tag_post,
+ .body = FIELDS(R("tag", TEXT, "1-50 characters; trimmed and converted to lower case")), .statuses = E_TAG, .example = "{\"tag\": \"experiment\"}"),
 ROUTE("PUT", S1 "/tags", ROLE_USER, .name = "setSessionTags", .group = "Tags", .flags = WRITE,
- .summary = "Replaces all tags", .success = 200, .answer = "SessionTags", .run = agentpod_tags_put,
- .body = FIELDS(R("tags", ARRAY, "1-50 characters each, at most 64")), .statuses = E_TAG, .example = "{\"tags\": [\"experiment\", \"production\"]}"),
+ .summary = "Replace all tags", .success = 200, .answer = "SessionTags", .run = agentpod_tags_put,
+ .body = FIELDS(R("tags", ARRAY, "at most 64 tags of 1-50 characters")), .statuses = E_TAG, .example = "{\"tags\": [\"experiment\", \"production\"]}"),
 ROUTE("DELETE", S1 "/tags/{tag}", ROLE_USER, .name = "removeSessionTag", .group = "Tags", .flags = WRITE,
- .summary = "Takes a tag away", .success = 200, .answer = "SessionTags", .run = agentpod_tag_delete, .statuses = E_TAG),
+ .summary = "Remove a tag", .success = 200, .answer = "SessionTags", .run = agentpod_tag_delete, .statuses = E_TAG),
 
 /* ------------------------------------------------------------------ branches */
 ROUTE("GET", S1 "/branches", ROLE_USER, .name = "getSessionBranches", .group = "Branches", .flags = READ,
- .summary = "Every message that has several versions", .success = 200, .answer = "SessionBranches", .run = agentpod_branches_list, .statuses = E_SEE),
+ .summary = "List the messages that have several versions", .success = 200, .answer = "SessionBranches", .run = agentpod_branches_list, .statuses = E_SEE),
 ROUTE("POST", S1 "/branches/switch", ROLE_USER, .name = "switchMessageBranch", .group = "Branches", .flags = MOVE,
- .summary = "Shows another version of a message", .success = 200, .answer = "BranchSwitched", .run = agentpod_branch_switch,
- .about = "The head moves to the newest branch that holds it.",
+ .summary = "Switch to another version of a message", .success = 200, .answer = "BranchSwitched", .run = agentpod_branch_switch,
+ .about = "Moves the head to the newest branch that contains it.",
  .body = FIELDS(R("messageId", TEXT, ""), R("branchNumber", INT, "from 1", .least = 1, .most = 16777215)),
  .statuses = E_WRITE " BRANCH_NOT_FOUND HEAD_MOVED", .example = "{\"messageId\": \"e1\", \"branchNumber\": 1}"),
 ROUTE("POST", S1 "/messages/sync", ROLE_USER, .name = "syncMessages", .group = "Branches", .flags = MOVE,
- .summary = "Makes the history equal to a client's list", .success = 200, .answer = "MessagesSynced", .run = agentpod_messages_sync,
- .about = "The first difference is found, the head moves to a new branch there, and the rest is appended, in one commit. What was there stays a version: "
-          "of another message of the user as `auto-edit`, of another answer as `auto-regenerate`.",
+ .summary = "Make the history equal to a client's list", .success = 200, .answer = "MessagesSynced", .run = agentpod_messages_sync,
+ .about = "Finds the first difference, moves the head to a new branch there and appends the rest, in one commit. The old messages stay as versions: "
+          "a changed message of the user is an `auto-edit`, a changed answer an `auto-regenerate`.",
  .body = FIELDS(R("messages", ARRAY, "all of them, oldest first", .schema = "SyncMessage")),
  .statuses = E_WRITE " ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE BAD_ID PATH_FULL HEAD_MOVED",
  .example = "{\"messages\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Porto?\"}]}"),
@@ -137,16 +137,16 @@ ROUTES_END,
 static const face_param params[] = {
     {"sandboxId", "a sandbox; `default` is the caller's own", "default"},
     {"sessionId", "a session id, percent-encoded", "trip"},
-    {"otherId", "another one of the sandbox", "trip"},
+    {"otherId", "another session of the sandbox", "trip"},
     {"tag", "a tag, percent-encoded", "experiment"},
     {NULL, NULL, NULL},
 };
 
 const face face_agentpod = {
     .name = "agentpod", .title = "AgentPod's branching API", .prefix = "/api/v2/sandboxes", .identity = &agentpod_identity, .fail = agentpod_fail,
-    .about = "The backend of AgentPod's plan for session forking and branching. Errors are `{\"error\": \"text\", \"details\": \"text\"}`. "
-             "A sandbox that is not the caller's, and a session that is not in it, are 404. Unknown parameters and members are not looked at.\n"
-             "The sandbox `default` is always there: the caller's sessions that are in no other. `POST /ramet/v1/sandboxes` makes another, "
+    .about = "The backend of AgentPod's design for session forking and branching. Errors are `{\"error\": \"text\", \"details\": \"text\"}`. "
+             "A sandbox of another user, and a session that is not in the sandbox, are 404. Unknown parameters and members are ignored.\n"
+             "The sandbox `default` always exists: it contains the caller's sessions that are in no other. `POST /ramet/v1/sandboxes` creates another one, "
              "`sandbox` in `POST /ramet/v1/sessions` puts a session into it; a fork stays in its parent's.",
     .routes = routes, .schemas = agentpod_schemas, .params = params,
 };

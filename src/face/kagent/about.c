@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: the agents as kagent's user interface lists them, feedback, and health and version of
- * the server.
+ * about.c: agents as kagent's user interface lists them, feedback, and the server's health and
+ * version.
  */
 #include "face/kagent/kagent.h"
 #include "ramet/kagent.h"
@@ -40,7 +40,7 @@ void kagent_me(request *q)
 
 /* ------------------------------------------------------------------ agents */
 
-/* An agent of this server, or one that sessions of the caller name. */
+/* An agent of this server, or one that the client's sessions name. */
 typedef struct known_agent {
     const char *id;
     bool here;
@@ -106,7 +106,7 @@ static void agent_write(request *q, const known_agent *a)
     jw_end_object(w);
 }
 
-/* A DNS label of RFC 1123. */
+/* A DNS label (RFC 1123). */
 static bool is_label(const char *s)
 {
     size_t n = strlen(s);

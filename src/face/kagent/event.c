@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * event.c: events of ADK, the session's adk log. The text that came goes out byte for byte:
- * its readers refuse what they do not know. Python writes snake_case, Go camelCase or PascalCase.
+ * event.c: ADK events, the session's adk log. Events are returned byte for byte: their readers
+ * refuse what they do not know. Python writes snake_case, Go camelCase or PascalCase.
  */
 #include "form/a2a/a2a_internal.h"
 #include "ramet/kagent.h"
@@ -16,14 +16,14 @@
 
 /* ------------------------------------------------------------------ appending */
 
-/* What is looked at in an event. */
+/* The parts of an event that Ramet uses. */
 typedef struct adk_event {
     const char *invocation, *author; /* NULL: none */
     const char *delta;               /* JSON object; NULL: none */
-    const char *rewind;              /* before that invocation; NULL: none */
+    const char *rewind;              /* rewinds to before that invocation; NULL: does not */
 } adk_event;
 
-/* A member under one of its names. */
+/* Finds a member under one of its names. */
 static const json_node *either(const json_doc *d, const json_node *obj, const char *const names[4])
 {
     for (int i = 0; i < 4 && names[i]; i++) {
@@ -76,7 +76,7 @@ static void event_fields(request *q, const char *id, const char *session, const 
     jw_end_object(&q->w);
 }
 
-/* An agent appends to its own sessions. */
+/* An agent may append only to its own sessions. */
 static bool event_allowed(request *q, ramet_session **s)
 {
     if (!q->who.named && !q->who.as_agent) {
@@ -144,10 +144,10 @@ void kagent_event_post(request *q)
 
 /* ------------------------------------------------------------------ reading
  *
- * The log has to be walked once, from its beginning: which events are shown depends on their time
- * and on how many there are. If all that are shown fit into a piece, they are kept and written. Of
- * more, only blocks are kept, each of which fits into a piece; they are read again one by one,
- * newest or oldest first, as the client takes the answer (pieces.h). */
+ * The log must be walked once, from its beginning: which events are shown depends on their time and
+ * on their number. If all of them fit into one piece, they are kept and written. Otherwise only
+ * blocks are kept, each of which fits into a piece; they are read again one by one, newest or
+ * oldest first, as the client reads the answer (pieces.h). */
 
 typedef struct event_query {
     bool ascending, effective;
@@ -190,11 +190,11 @@ typedef struct shown_event {
 
 typedef VEC(shown_event) event_list;
 
-/* A run of numbers of the log. */
+/* A range of numbers in the log. */
 typedef struct event_block {
     int64_t from, until;
-    int64_t n;    /* events of it that are not too old */
-    int64_t skip; /* the first of these that are too many */
+    int64_t n;    /* number of events that are not too old */
+    int64_t skip; /* of these, how many to skip at the beginning */
     size_t bytes;
 } event_block;
 
@@ -204,15 +204,15 @@ typedef struct event_page {
     event_query in;
     const char *session, *owner, *state;
     bool by_link, read_only;
-    ramet_adk_span span; /* the whole log, as it was when the page was begun */
-    int64_t seen;        /* events that are not too old, of the whole log or of a block */
-    int64_t skip;        /* the first of these that are not kept */
-    arena *memory;       /* of `list`; NULL: nothing is kept */
+    ramet_adk_span span; /* the whole log, as it was when the page began */
+    int64_t seen;        /* events that are not too old, in the whole log or in a block */
+    int64_t skip;        /* of these, how many to skip at the beginning */
+    arena *memory;       /* holds `list`; NULL: keep nothing */
     event_list list;
-    size_t bytes; /* in it */
+    size_t bytes; /* size of `list` */
     VEC(event_block) blocks;
-    arena *own;        /* of `blocks` */
-    size_t at, behind; /* blocks that are still to be written: from, to */
+    arena *own;        /* holds `blocks` */
+    size_t at, behind; /* range of blocks still to be written */
 } event_page;
 
 static void event_keep(event_page *p, const ramet_entry *e, bool own)
@@ -248,7 +248,7 @@ static void kept_drop(event_page *p)
     p->list = (event_list){0};
 }
 
-/* Of the whole log. */
+/* Counts an event of the whole log. */
 static bool event_count(void *arg, const ramet_entry *e, bool own)
 {
     event_page *p = arg;
@@ -267,7 +267,7 @@ static bool event_count(void *arg, const ramet_entry *e, bool own)
     return true;
 }
 
-/* Of a block. */
+/* Takes an event of a block. */
 static bool event_take(void *arg, const ramet_entry *e, bool own)
 {
     event_page *p = arg;
@@ -276,7 +276,7 @@ static bool event_take(void *arg, const ramet_entry *e, bool own)
     return true;
 }
 
-/* The newest of many are found by counting. */
+/* Finds the events to show. The newest ones are found by counting all. */
 static ramet_status events_find(request *q, event_page *p)
 {
     const event_query *in = &p->in;
@@ -306,7 +306,7 @@ static void events_write(request *q, event_page *p)
     kept_drop(p);
 }
 
-/* The next block. False: the answer is filled. */
+/* Writes the next block. False: the answer is filled in. */
 static bool block_write(request *q, event_page *p)
 {
     const event_block *b = &p->blocks.items[p->in.ascending ? p->at++ : --p->behind];
@@ -381,7 +381,8 @@ void kagent_session_get(request *q)
     if (st == RAMET_OK && p->in.effective)
         st = ramet_adk_state(q->c, s->id, &state);
     p->state = arena_strdup(q->a, state);
-    /* Who may not read that log sees a session without events: they may hold credentials. */
+    /* A client that may not read that log sees a session without events: they may contain
+     * credentials. */
     if (st == RAMET_OK || st == RAMET_FORBIDDEN) {
         page_answer(q, p, s);
         return;

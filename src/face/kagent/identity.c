@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * identity.c: how kagent's clients name themselves. Its user interface sends ?user_id=, its agents
- * send X-Agent-Name and call on their own behalf or for a user.
+ * identity.c: how kagent's clients identify themselves. Its user interface sends ?user_id=; its
+ * agents send X-Agent-Name and act on their own behalf or for a user.
  */
 #include "face/kagent/kagent.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kagent.c: the call of a request, which sessions its caller may use, and the envelope of answers.
+ * kagent.c: the library call of a request, the sessions its client may use, and the envelope of
+ * answers.
  */
 #include "face/kagent/kagent.h"
 
@@ -112,9 +113,8 @@ ramet_call *kagent_call(request *q)
     return face_call(q);
 }
 
-/* Remembers that the caller has followed a share link, which puts the session into its lists. It
- * uses a call of its own, since that of the request may have an idempotency key. A failure is
- * ignored. */
+/* Records that the client has followed a share link, which adds the session to its lists. It uses
+ * its own call, since the request's may have an idempotency key. A failure is ignored. */
 static void visit_note(request *q)
 {
     ramet_call *c = ramet_call_new(q->host->store, q->who.user, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kagent.h: what the files of the kagent face share; README.md lists them.
+ * kagent.h: shared by the files of the kagent face; README.md lists them.
  *
- * Answers are an envelope: {"error": false, "data": …, "message": …}; an empty list leaves `data`
+ * Answers have an envelope: {"error": false, "data": …, "message": …}; an empty list leaves `data`
  * out. Errors are {"error": "text"}.
  */
 #ifndef FACE_KAGENT_KAGENT_H
@@ -13,27 +13,27 @@
 
 extern const identity_rule kagent_identity;
 
-/* ---- callers and agents */
+/* ---- clients and agents */
 
-/* The call of the caller: that of the user; for an agent that acts for no user one of the program,
- * whose sessions kagent_session() checks. NULL: the answer is filled. */
+/* The library call for the client: the user's; for an agent that acts for no user, one with the
+ * rights of the program, whose sessions kagent_session() checks. NULL: the answer is filled in. */
 ramet_call *kagent_call(request *q);
-/* Loads a session that the caller may use. False: the answer is filled, 404 with this text. */
+/* Loads a session that the client may use. False: the answer is filled in, 404 with this text. */
 bool kagent_session(request *q, const char *id, const char *missing, ramet_session **out);
-/* The name under which a session keeps the agent of a ref: that of an agent of this server, or its
- * id. NULL: this server has no such agent and accepts no other. */
+/* The name under which sessions store the agent of a ref: the name of an agent of this server, or
+ * its id. NULL: this server has no such agent and accepts no other. */
 const char *kagent_agent_name(request *q, const char *ref);
 
 /* ---- answers */
 
-/* {"error": false, "data": … the caller writes one value next. */
+/* {"error": false, "data": … the handler writes one value next. */
 void kagent_data(request *q);
 /* , "message": …} */
 void kagent_end(request *q, const char *message);
 /* The same without data. */
 void kagent_done(request *q, const char *message);
-/* Answers with the error of the call: 404 with `missing` if something does not exist, else `what`
- * and the reason. */
+/* Answers with the error of the call: 404 with `missing` if something does not exist, otherwise
+ * `what` and the reason. */
 void kagent_error(request *q, ramet_status st, const char *what, const char *missing);
 void kagent_refuse(request *q, int status, const char *message);
 void kagent_fail(request *q, const char *code, const char *field, const char *message);
@@ -42,11 +42,11 @@ void kagent_time(request *q, const char *key, int64_t us);
 void kagent_session_write(request *q, const ramet_session *s);
 /* The same without the braces. */
 void kagent_session_members(request *q, const ramet_session *s);
-/* Every session that the caller owns (or, for an agent without a user, that names it), newest
+/* Every session that the client owns (or, for an agent without a user, that names it), newest
  * first.
  */
 bool kagent_sessions(request *q, ramet_session **out, size_t *n);
-/* Header A2A-Version. False: the answer is filled. */
+/* Parses the header A2A-Version. False: the answer is filled in. */
 bool kagent_version(request *q, a2a_version *out);
 
 /* ---- handlers */

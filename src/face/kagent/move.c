@@ -27,7 +27,7 @@ static void show_fork(request *q, const void *answer)
     kagent_end(q, f->message);
 }
 
-/* The title of a fork, within the limit of titles. */
+/* The title of a fork, cut to the limit. */
 static const char *fork_title(request *q, const ramet_session *s)
 {
     const char *name = *s->title ? s->title : s->shown_title;

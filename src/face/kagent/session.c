@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.c: sessions of kagent and their share links.
+ * session.c: kagent's sessions and their share links.
  */
 #include "face/kagent/kagent.h"
 #include "face/kit/pieces.h"
@@ -11,10 +11,10 @@
 
 /* ------------------------------------------------------------------ lists */
 
-/* A session of a list: the caller's, or one that he has followed a link to. */
+/* A session in a list: the client's own, or one whose link it has followed. */
 typedef struct shown_session {
     const ramet_session *s;
-    const ramet_share *share; /* NULL: his own */
+    const ramet_share *share; /* NULL: its own */
 } shown_session;
 
 typedef VEC(shown_session) session_list;
@@ -27,11 +27,11 @@ static int newest_first(const void *a, const void *b)
     return x->created > y->created ? -1 : x->created < y->created;
 }
 
-/* What is told of the sessions of a list beside them. */
+/* Additional members of the sessions in a list. */
 typedef struct shown_links {
     const char *message;
     struct shown_link {
-        const char *token; /* NULL: his own */
+        const char *token; /* NULL: its own */
         bool read_only;
     } * items;
 } shown_links;
@@ -107,8 +107,8 @@ void kagent_sessions_list(request *q)
     sessions_write(q, &list, "Successfully listed sessions");
 }
 
-/* Adds the sessions with an agent that the caller has followed links to. False: the answer is
- * filled. */
+/* Adds the sessions of an agent whose links the client has followed. False: the answer is filled
+ * in. */
 static bool visited_add(request *q, const char *agent, session_list *list)
 {
     ramet_share *links;
@@ -140,7 +140,7 @@ static bool agent_is_here(request *q, const char *id)
     return false;
 }
 
-/* An agent is known when it answers here, or a session that the caller sees has it. */
+/* An agent is known if it answers here, or if a session that the client sees has it. */
 void kagent_sessions_of_agent(request *q)
 {
     const char *id = a2a_agent_id_of(q->a, face_path(q, "namespace"), face_path(q, "name"));
@@ -207,7 +207,7 @@ static bool said_read(request *q, session_said *out)
     return true;
 }
 
-/* The same id again is a change of name, agent and source. */
+/* Posting the same id again changes name, agent and source. */
 static void session_again(request *q, const ramet_session *s, const session_said *said)
 {
     ramet_session *out;
@@ -279,7 +279,7 @@ void kagent_session_put(request *q)
         kagent_error(q, st, "Failed to update session", "Session not found");
 }
 
-/* What is not there is deleted as well. */
+/* Deleting a session that does not exist succeeds. */
 void kagent_session_delete(request *q)
 {
     ramet_call *c = kagent_call(q);
@@ -309,7 +309,7 @@ static void share_write(request *q, const ramet_session *s, const ramet_share *s
 {
     jw_object(&q->w);
     jw_kstr(&q->w, "id", share->id);
-    /* Only the digest of a token is kept: in a list its id stands for it. */
+    /* Only the digest of a token is stored: a list shows the share's id instead. */
     jw_kstr(&q->w, "token", share->token ? share->token : share->id);
     jw_kstr(&q->w, "session_id", share->session);
     jw_kstr(&q->w, "user_id", share->by ? share->by : s->owner);
@@ -363,7 +363,7 @@ void kagent_shares_list(request *q)
     face_done(q);
 }
 
-/* The id of a share, by its token or by itself. */
+/* The id of a share, given its token or the id itself. */
 static const char *share_id(request *q, const char *token)
 {
     ramet_share *share;

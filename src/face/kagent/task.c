@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * task.c: A2A tasks over kagent's REST, in the shape of 0.3 or (A2A-Version: 1.0) of 1.0.
+ * task.c: A2A tasks over kagent's REST API, in the form of 0.3 or (A2A-Version: 1.0) of 1.0.
  */
 #include "face/kit/a2a_question.h"
 #include "face/kit/a2a_pieces.h"
@@ -13,8 +13,8 @@
 
 typedef struct task_answer {
     const char *message;
-    bool array; /* else the one task */
-    bool live;  /* with what a turn asks that runs now, which is not in the store */
+    bool array; /* otherwise the single task */
+    bool live;  /* include the question of a running turn, which is not in the store */
     a2a_task *list;
     size_t n, at;
 } task_answer;
@@ -47,7 +47,7 @@ static void tasks_keep(arena *own, void *arg)
     x->at = 0;
 }
 
-/* The call of an agent in nobody's name may see everything. */
+/* The call of an agent that acts for no user may see everything. */
 static bool task_allowed(request *q, void *arg, const a2a_task *t)
 {
     ramet_session *s;
@@ -113,7 +113,7 @@ void kagent_tasks_list(request *q)
     face_done(q);
 }
 
-/* A task that the caller may see, with its session. False: the answer is filled. */
+/* Loads a task that the client may see, and its session. False: the answer is filled in. */
 static bool task_load(request *q, a2a_task **t, ramet_session **s)
 {
     ramet_call *c = kagent_call(q);
@@ -156,8 +156,8 @@ void kagent_task_delete(request *q)
 
 /* ------------------------------------------------------------------ putting */
 
-/* The session that a task names. It is created if it does not exist: a runtime may store its task
- * before its session. */
+/* The session that a task names, created if it does not exist: a runtime may store its task before
+ * its session. */
 static bool session_for(request *q, const char *context, const char *task, ramet_session **out,
                         bool *made)
 {
@@ -230,7 +230,7 @@ void kagent_task_post(request *q)
 
 /* ------------------------------------------------------------------ the whole history */
 
-/* A list of messages, or an object with one. */
+/* A list of messages, or an object that contains one. */
 static const json_node *messages_of(const json_doc *d)
 {
     const json_node *root = &d->nodes[0];

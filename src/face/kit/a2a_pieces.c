@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * a2a_pieces.c: tasks, written piece by piece.
+ * a2a_pieces.c: writes tasks piece by piece.
  *
  *   TASK_NEXT ─► TASK_MESSAGES ─► TASK_ARTIFACT ─► TASK_CLOSE ─┐
  *       ▲ └─ one in memory, written at once                    │
@@ -17,7 +17,7 @@ enum { PAGE = 1000, AHEAD = 16 };
 
 typedef enum { TASK_NEXT, TASK_MESSAGES, TASK_ARTIFACT, TASK_CLOSE } task_phase;
 
-/* Where the messages of a task are read. */
+/* A position in the messages of a task. */
 typedef struct spot {
     size_t span;
     int64_t position;
@@ -25,14 +25,14 @@ typedef struct spot {
 
 typedef struct writing {
     a2a_answer in;
-    arena *own; /* the request's */
+    arena *own; /* the request's arena */
     bool kept;  /* in.keep was called */
     task_phase phase;
-    a2a_task task; /* that is being written */
-    a2a_view view; /* of it */
+    a2a_task task; /* being written */
+    a2a_view view; /* for that task */
     spot at;
-    size_t skip;  /* messages that are too many, the oldest */
-    bool answers; /* it has an artifact that is made of its answers: its text is begun */
+    size_t skip;  /* number of oldest messages to skip */
+    bool answers; /* it has an artifact made of its answers, whose text has begun */
 } writing;
 
 a2a_task a2a_task_keep(arena *own, const a2a_task *t)
@@ -71,7 +71,7 @@ static void next_span(const a2a_task *t, spot *at)
         at->position = t->spans[at->span].lo;
 }
 
-/* Some messages from a spot on, which moves behind them. */
+/* Reads some messages from a position on, and advances it. */
 static ramet_status messages_read(ramet_call *c, const a2a_task *t, spot *at, int limit,
                                   ramet_page *page)
 {
@@ -93,8 +93,8 @@ static ramet_status messages_read(ramet_call *c, const a2a_task *t, spot *at, in
     return RAMET_OK;
 }
 
-/* What the messages at the end of a page are stamped with when it is not in the page: the
- * invocation of the answer behind them. NULL: a question comes first, or nothing. */
+/* The id to add to the messages at the end of a page, if it is not in the page: the invocation of
+ * the answer after them. NULL: a question comes first, or nothing. */
 static const char *stamp_ahead(ramet_call *c, const a2a_task *t, spot at)
 {
     ramet_page page;
@@ -107,7 +107,7 @@ static const char *stamp_ahead(ramet_call *c, const a2a_task *t, spot at)
     return NULL;
 }
 
-/* As stamp_of() of form/a2a/task.c has it. `ahead` is that of the end of the page. */
+/* Same as stamp_of() in form/a2a/task.c. `ahead` is for the end of the page. */
 static const char *stamp_of(arena *a, const ramet_page *page, size_t i, const char *ahead)
 {
     for (size_t k = i; k < page->n; k++) {
@@ -141,7 +141,7 @@ static ramet_status messages_write(request *q, writing *x)
 
 /* ------------------------------------------------------------------ the artifact */
 
-/* Behind its last message. */
+/* Called after the last message. */
 static ramet_status messages_end(request *q, writing *x)
 {
     a2a_task now = x->task;
@@ -186,7 +186,7 @@ static void artifact_end(request *q, writing *x)
     jw_end_array(&q->w);
 }
 
-/* The same artifact as a2a_artifacts_json() makes of a2a_answer_text(). */
+/* The same artifact that a2a_artifacts_json() makes of a2a_answer_text(). */
 static ramet_status artifact_write(request *q, writing *x)
 {
     ramet_page page;
@@ -249,7 +249,7 @@ static ramet_status task_close(request *q, writing *x)
     return RAMET_OK;
 }
 
-/* One whose messages are in memory, or that has none. */
+/* Writes a task whose messages are in memory, or that has none. */
 static void task_write(request *q, writing *x, const a2a_task *t)
 {
     a2a_task now = *t;
@@ -267,7 +267,7 @@ static request_piece task_failed(request *q, const writing *x, ramet_status st)
     return PIECE_FAILED;
 }
 
-/* The next task, and those behind it that are in memory, too. */
+/* Writes the next task, and following ones that are in memory. */
 static request_piece tasks_next(request *q, writing *x)
 {
     const a2a_task *t;

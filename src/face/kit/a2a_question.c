@@ -14,7 +14,7 @@ bool a2a_question_of(request *q, const ramet_session *s, turn_running *running)
     return turns_running_get(q->host->turns, s, q->a, running) && running->question;
 }
 
-/* The options are given as data beside the question, for clients that can show them. */
+/* The options are sent as data next to the question, for clients that can show them. */
 const char *a2a_question_json(arena *a, const turn_question *question)
 {
     buf b;

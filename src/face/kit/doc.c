@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * doc.c: what the documents say of a route beside its row. See doc.h.
+ * doc.c: what the documents say about a route besides its row. See doc.h.
  */
 #include "face/kit/doc.h"
 
@@ -71,14 +71,14 @@ static void add_common(doc_error *out, size_t *n, unsigned flags)
         add(out, n, 503, "too_many_connections", "too many connections are open");
     }
     if (!(flags & IS_OPEN)) {
-        add(out, n, 401, "unauthenticated", "who asks could not be found out");
+        add(out, n, 401, "unauthenticated", "the caller could not be identified");
         add_status(out, n, RAMET_FORBIDDEN);
         add_status(out, n, RAMET_BAD_ID);
         add_status(out, n, RAMET_SHARE_NOT_FOUND);
         add(out, n, 421, "misdirected_request", "local mode: the Host is not the server's");
     }
     if (flags & ROUTE_WRITE)
-        add(out, n, 403, "foreign_origin", "the Origin may not write here");
+        add(out, n, 403, "foreign_origin", "this Origin may not write here");
     if (flags & HAS_BODY) {
         add(out, n, 413, "too_large",
             "the body, or an argument, is over its limit; `field` names it");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * docs.c: the tables of faces as a page to read (/docs) and as Markdown (docs/api). One walk over
- * the tables writes both; a pen knows how a heading or a table looks in either.
+ * docs.c: writes the tables of faces as a web page (/docs) and as Markdown (docs/api). One walk
+ * over the tables writes both; a pen knows how to write a heading or a table in either.
  */
 #include "face/kit/doc.h"
 
@@ -30,7 +30,7 @@ static void put_html(buf *out, const char *s, size_t n)
     }
 }
 
-/* Text with `code` in it. In a table of Markdown a bar would end the cell. */
+/* Writes text that may contain `code`. In a Markdown table a bar would end the cell. */
 static void put(const pen *p, const char *s, size_t n)
 {
     bool code = false;
@@ -57,7 +57,7 @@ static void raw(const pen *p, const char *html, const char *markdown)
     buf_puts(p->out, p->html ? html : markdown);
 }
 
-/* A paragraph a line. */
+/* Writes one paragraph per line. */
 static void para(const pen *p, const char *s)
 {
     while (s && *s) {
@@ -189,7 +189,7 @@ static void fields_put(const pen *p, const char *title, const form_field *fields
 
 /* -------------------------------------------------------------------- routes */
 
-/* The path with an example in place of each "{name}". */
+/* The path with an example for each "{name}". */
 static void example_path(buf *out, const face *f, const char *path)
 {
     const char *p = path, *from = path, *name;
@@ -203,7 +203,7 @@ static void example_path(buf *out, const face *f, const char *path)
     buf_puts(out, from);
 }
 
-/* An example of a query or a body; a body of JSON begins with a brace. */
+/* Writes the example of a query or a body; a JSON body begins with a brace. */
 static void example_put(const pen *p, const face *f, const face_route *r)
 {
     bool get = strcmp(r->method, "GET") == 0, json = r->example && r->example[0] == '{';
@@ -256,11 +256,11 @@ static void answer_put(const pen *p, const face_route *r)
     }
     buf_puts(p->out, ".");
     if (doc_once(r))
-        puts_text(p, " Hears `Idempotency-Key`.");
+        puts_text(p, " Accepts `Idempotency-Key`.");
     if (doc_expects(r))
-        puts_text(p, " Hears `If-Match`.");
+        puts_text(p, " Accepts `If-Match`.");
     if (r->flags & ROUTE_PAGE)
-        puts_text(p, " Hears `X-Ramet-Position`.");
+        puts_text(p, " Accepts `X-Ramet-Position`.");
     if (r->roles == ROLE_ADMIN)
         puts_text(p, " For administrators.");
     raw(p, "</p>\n", "\n\n");
@@ -386,16 +386,18 @@ static void nav_put(const pen *p, const face *const *faces, size_t n)
     buf_puts(p->out, "</ul></nav>\n");
 }
 
-/* What holds for all faces. */
+/* Writes the errors common to all faces. */
 static void errors_common_put(const pen *p)
 {
     doc_error e[DOC_ERRORS];
     raw(p, "<h2 id=\"errors\">Errors</h2>\n", "## Errors\n\n");
-    para(p, "Every error is JSON: `code` is stable, for machines; `error` is one line for people; "
-            "`field` names "
-            "the parameter or member at fault; `request_id` is the `X-Request-ID` of the request. "
-            "A request "
-            "that failed has changed nothing. Beside what stands with each route:");
+    para(
+        p,
+        "Every error is JSON: `code` is stable, for programs; `error` is one line for users; "
+        "`field` names "
+        "the parameter or member that is wrong; `request_id` is the `X-Request-ID` of the request. "
+        "A request "
+        "that failed has changed nothing. Besides the errors listed with each route:");
     errors_put(p, e, doc_errors_common(e));
 }
 
@@ -409,7 +411,7 @@ void face_docs_html(const face *const *faces, size_t n, const char *version, buf
                version, style);
     buf_printf(out,
                "<header><h1>Ramet %s</h1>\n<p>Conversations that can be forked, rewound, edited "
-               "and compared at any message, and nothing is ever lost or copied. "
+               "and compared at any message, without copying or losing anything. "
                "For programs: <a href=\"/openapi.json\">/openapi.json</a></p></header>\n"
                "<div class=\"page\">\n",
                version);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * face.c: reading a request, writing answers and errors, finding and running a route. Query and
- * body are checked in face_check.c.
+ * face.c: finds and runs routes, and helps handlers read requests and write answers and errors.
+ * face_check.c checks query and body.
  */
 #include "face/kit/face.h"
 
@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------- reading */
 
-/* The next segment of a path template; *p moves behind it. Returns its length. */
+/* The next segment of a path template; advances *p past it. Returns its length. */
 static size_t template_next(const char **p, const char **start)
 {
     while (**p == '/')
@@ -94,7 +94,7 @@ const char *const *face_texts(request *q, const char *name, size_t *n)
     return out;
 }
 
-/* If-Match holds an entity tag that begins with a hash (face_etag()), or the hash alone. */
+/* If-Match contains an entity tag that begins with a hash (face_etag()), or the hash alone. */
 static const char *hash_of_tag(request *q, const char *tag)
 {
     if (!tag || strcmp(tag, "*") == 0)
@@ -185,7 +185,7 @@ void face_etag(request *q, const char *front, const void *bytes, size_t n)
                        arena_printf(q->a, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));
 }
 
-/* ---- answers that are kept for an idempotency key */
+/* ---- answers stored for an idempotency key */
 
 static void render_now(request *q)
 {
@@ -291,8 +291,8 @@ const char *face_disposition(request *q, const char *kind, const char *name)
 
 /* --------------------------------------------------------------------- routes */
 
-/* Whether a segment is what the template has at *path, which goes on behind it. Requests are
- * compared with the routes of all faces in turn: most differ in their first letters. */
+/* Whether a segment matches the template at *path; advances past it. A request is compared with the
+ * routes of all faces in turn: most differ in their first letters. */
 static bool segment_fits(const char **path, const char *segment)
 {
     const char *p = *path;
@@ -306,7 +306,7 @@ static bool segment_fits(const char **path, const char *segment)
     return !*segment && (!*p || *p == '/');
 }
 
-/* "{*rest}" at the end stands for one segment or more, which may be empty. */
+/* "{*rest}" at the end matches one or more segments, which may be empty. */
 static bool path_fits(const char *path, const request *q)
 {
     size_t i = 0;
@@ -383,7 +383,7 @@ static bool param_secret(const face *f, const char *part, size_t n)
     return false;
 }
 
-/* Marks the segments that are secrets in that route, as far as the path matches it. */
+/* Marks the segments that are secrets in a route, as far as the path matches it. */
 static void secrets_mark(const face *f, const char *path, const request *q, bool *secret)
 {
     const char *s;
@@ -496,7 +496,7 @@ static bool position_prepare(request *q)
     return false;
 }
 
-/* Repeats a failed read on the primary: the replica may lag behind what the caller has learned from
+/* Repeats a failed read on the primary: the replica may lag behind what the client has learned from
  * elsewhere, may go away, or may cancel a query that conflicts with its replay. */
 static void page_again(request *q, size_t n_headers)
 {
@@ -534,7 +534,7 @@ bool face_check_role(request *q)
     return false;
 }
 
-/* An agent that asks in no user's name uses no link. */
+/* An agent that acts for no user uses no share link. */
 bool face_check_share(request *q)
 {
     bool has_body = strcmp(q->method, "GET") != 0 && strcmp(q->method, "HEAD") != 0;

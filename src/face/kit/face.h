@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * face.h: the tables that a protocol consists of, and what its handlers use.
+ * face.h: the tables that define a protocol, and the functions its handlers use.
  *
- * A face is an array of face_route. The server finds the row of a request, identifies the caller,
+ * A face is an array of face_route. The server finds the row for a request, identifies the client,
  * checks roles, query and body by the row, and calls `run`; /openapi.json, /docs and docs/api are
- * generated from the same rows. A face fills the answer and never uses the transport.
+ * generated from the same rows. A face fills in the answer and never uses the transport.
  *
- * A request belongs to one thread at a time. Everything in it, including texts that are given to
- * it, must live as long as the request; its arena does.
+ * A request belongs to one thread at a time. Everything in it, including texts stored in it, must
+ * live as long as the request; its arena does.
  */
 #ifndef FACE_KIT_FACE_H
 #define FACE_KIT_FACE_H
@@ -29,42 +29,42 @@ typedef struct face_param {
 
 enum {
     ROUTE_QUICK = 2,     /* neither reads nor writes the store: may run on a worker */
-    ROUTE_WRITE = 4,     /* changes something; a POST may have an Idempotency-Key */
+    ROUTE_WRITE = 4,     /* changes something; a POST accepts an Idempotency-Key */
     ROUTE_UPLOAD = 8,    /* the body is not JSON and is not collected: see face_route.sink */
     ROUTE_STREAM = 16,   /* answers with server-sent events */
     ROUTE_LOOSE = 64,    /* unknown parameters and members are ignored */
-    ROUTE_KEYLESS = 128, /* a write without Idempotency-Key: it signs a browser in or out, which is
-                            not the store's */
+    ROUTE_KEYLESS = 128, /* a write without Idempotency-Key: it signs a browser in or out, which
+                            does not change the store */
     ROUTE_PAGE = 256,    /* reads history: a read replica may answer it */
-    ROUTE_ALWAYS_STREAMS = 512 /* turns are answered as events whatever Accept says */
+    ROUTE_ALWAYS_STREAMS = 512 /* turns are answered with events whatever Accept says */
 };
 
 typedef struct face_route {
-    const char *method; /* NULL ends an array. HEAD and OPTIONS are the server's own */
+    const char *method; /* NULL ends an array. The server handles HEAD and OPTIONS */
     const char *path;   /* "/ramet/v1/sessions/{id}/fork" */
     const char *name;   /* "forkSession": unique, operationId in OpenAPI */
     const char *group;  /* heading in the documents: "Sessions" */
     const char *summary;
-    const char *about;       /* more, may be NULL */
+    const char *about;       /* more text; may be NULL */
     unsigned roles;          /* ROLE_* (identity/rule.h): one of them is enough; never 0 */
     unsigned flags;          /* ROUTE_* */
     const form_field *query; /* NULL: none; an unknown parameter is refused by name */
     const form_field *body;  /* NULL: no body; an unknown member is refused by name */
     int success;             /* 200, 201, 204 */
     const char *answer;      /* schema of the answer; NULL: see `about` */
-    const char *statuses;    /* ramet_status names that it can fail with, for the documents:
+    const char *statuses;    /* ramet_status names of possible errors, for the documents:
                                 "SESSION_NOT_FOUND HEAD_MOVED" */
-    const char *example;     /* for the documents: a body, or a query when it has none */
-    size_t body_max;         /* 0 = the server's */
+    const char *example;     /* for the documents: a body, or a query if there is none */
+    size_t body_max;         /* 0: the server's default */
     void (*run)(request *q);
-    /* ROUTE_UPLOAD: called with each piece of the body, on a thread of the pool, before run();
-     * false when the answer is filled and the rest is not needed. */
+    /* ROUTE_UPLOAD: called with each piece of the body, on a pool thread, before run(). False: the
+     * answer is filled in and the rest is not needed. */
     bool (*sink)(request *q, const void *bytes, size_t n);
 } face_route;
 
-/* A row of a table of routes. Its roles are a parameter of the macro, so that a row without them,
- * or with a mask that is empty or has other bits, does not compile. tools/house-rules refuses rows
- * that are written without it. */
+/* A row of a table of routes. Its roles are a parameter of the macro, so a row without them, or
+ * with a mask that is empty or has other bits, does not compile. tools/house-rules refuses rows
+ * written without it. */
 #define ROUTE(method_, path_, roles_, ...)                                                         \
     {                                                                                              \
         .method = method_, .path = path_, .roles = ROUTE_ROLES(roles_), __VA_ARGS__                \
@@ -85,21 +85,21 @@ typedef struct face {
     const char *name;   /* "native": in metrics (face="native") */
     const char *title;  /* of its document */
     const char *prefix; /* "/ramet/v1" */
-    /* How it names its callers; NULL: all its routes are for ROLE_ANYONE. */
+    /* How its clients identify themselves; NULL: all its routes are for ROLE_ANYONE. */
     const identity_rule *identity;
-    /* An unknown path below its prefix is refused in the shape of this protocol. */
+    /* Refuse an unknown path below its prefix in the form of this protocol. */
     bool owns_prefix;
-    const char *about; /* what holds for all of it; may be NULL */
+    const char *about; /* applies to all of it; may be NULL */
     const face_route *routes;
-    const form_schema *const *schemas; /* NULL ends them; NULL: none */
+    const form_schema *const *schemas; /* ends with NULL; NULL: none */
     const face_param *params;          /* NULL: none */
     const char *uuids;   /* those of them that must be UUIDs, separated by |; NULL: none */
     const char *secrets; /* … and that are left out of logs */
-    /* Writes an error in the shape of the protocol; q->out is empty and q->status set. NULL: the
-     * shape of the native API. `code` is stable, `field` may be NULL. */
+    /* Writes an error in the form of the protocol; q->out is empty and q->status set. NULL: the
+     * form of the native API. `code` is stable, `field` may be NULL. */
     void (*fail)(request *q, const char *code, const char *field, const char *message);
     const char *referrer; /* Referrer-Policy of its answers; NULL: no-referrer */
-    /* Its services by gRPC (grpc/service.h); NULL: none. */
+    /* Its gRPC services (grpc/service.h); NULL: none. */
     const struct grpc_service *grpc;
 } face;
 
@@ -111,46 +111,46 @@ enum { FACE_MESSAGE = 256, MODEL_MAX_BYTES = 255 };
 typedef struct face_host {
     ramet *store;
     const char *version;
-    const char *public_url; /* where callers reach the server; "": as their Host says */
-    bool secured;           /* callers need a token */
-    /* Names of the agents that are configured, for GET /agents; writes a JSON array. */
+    const char *public_url; /* the URL of the server; "": as in the Host header */
+    bool secured;           /* clients need a token */
+    /* Writes the configured agents as a JSON array, for GET /agents. */
     void (*agents)(void *arg, json_writer *w);
-    /* Model servers that run on this machine and are no agents yet; writes a JSON array. NULL where
-     * that is nobody's business. */
+    /* Writes the model servers on this machine that are not agents yet, as a JSON array. NULL: not
+     * available. */
     void (*nearby)(void *arg, arena *a, json_writer *w);
-    /* Makes an agent of a model of one of them, until the server ends; gives its name, also when
-     * there is one already. NULL and *message (FACE_MESSAGE bytes) when it is none of them. */
+    /* Makes an agent of a model of one of them, until the server ends. Returns its name, also if it
+     * exists already; on failure NULL, with *message (FACE_MESSAGE bytes) filled. */
     const char *(*nearby_use)(void *arg, arena *a, const char *url, const char *model,
                               char *message);
-    /* The name of an agent, from 0 on, and what it is; NULL past the last. */
+    /* The name of the i-th agent, and its description; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
     const char *(*agent_about)(void *arg, size_t i);
-    /* That of who answers where none is named. NULL where nobody does. */
+    /* The name of the default agent. NULL if there is none. */
     const char *(*agent_default)(void *arg);
-    bool agents_listed; /* sessions of kagent may have no other agents */
-    /* Something happened that is counted: "fork"/type, "rewind", "switch". */
+    bool agents_listed; /* kagent sessions may have no other agents */
+    /* Counts something in the metrics: "fork"/type, "rewind", "switch". */
     void (*count)(void *arg, const char *what, const char *type, const char *face);
-    live *live;   /* live events, and */
-    turns *turns; /* turns of agents; both NULL where there is no server */
-    /* A key for links that are signed: the same on all nodes; 32 bytes. */
+    live *live;   /* live events */
+    turns *turns; /* turns of agents; both NULL if there is no server */
+    /* A key for signed links: the same on all nodes; 32 bytes. */
     const uint8_t *link_key;
-    int64_t attachment_max; /* bytes of one */
-    bool private_urls;      /* files may be fetched from private addresses, too */
-    /* Brings the file of a ramet_fetch; answers nothing. */
+    int64_t attachment_max; /* bytes of an attachment */
+    bool private_urls;      /* files may be fetched from private addresses */
+    /* Fetches the file of a ramet_fetch; returns nothing. */
     void (*fetch)(void *arg, const ramet_fetch *f);
     void *arg;
 } face_host;
 
 /* ---- what faces use (face/kit/face.c) */
 
-/* The call of the library for the caller, with the share link and the idempotency key of the
- * request. NULL: the answer is filled (an unknown share link). */
+/* The library call for the client, with the request's share link and idempotency key. NULL: the
+ * answer is filled in (an unknown share link). */
 ramet_call *face_call(request *q);
-/* The same for a write without an expected_head of its own: the call carries the request's. */
+/* The same for a write that has no expected_head parameter: the call carries the request's. */
 ramet_call *face_call_expecting(request *q, const char *session);
 
-/* A handler says how its answer is written before it calls the library, because an answer that is
- * kept for an idempotency key is written inside the commit:
+/* A handler sets how its answer is written before it calls the library, because an answer that is
+ * stored for an idempotency key is written inside the commit:
  *
  *     ramet_session *out = NULL;
  *     face_render(q, show_session, &out);
@@ -158,67 +158,67 @@ ramet_call *face_call_expecting(request *q, const char *session);
  *
  * `render` writes to q->w, may set q->status, must not call the library, and may run twice. */
 void face_render(request *q, void (*render)(request *q, const void *answer), const void *answer);
-/* The error of the call, the answer that was kept, or the one that is rendered now, with the
- * route's success status. True when the operation ran: not after an error or a repetition. */
+/* Answers with the error of the call, with the stored answer, or with the rendered one and the
+ * route's success status. Returns true if the operation ran: not after an error or a repetition. */
 bool face_answer(request *q, ramet_status st);
 const char *face_path(request *q, const char *name); /* "{id}" of the route; never NULL */
 bool face_query_int(const request *q, const char *name, int64_t *out); /* checked already */
 bool face_query_bool(const request *q, const char *name);
-/* Members of the JSON body, checked by the route's fields already; NULL when not given or null. */
+/* Members of the JSON body, already checked by the route's fields; NULL if missing or null. */
 const json_node *face_member(const request *q, const char *name);
-bool face_cleared(const request *q, const char *name); /* it was given, as null */
+bool face_cleared(const request *q, const char *name); /* it was sent, as null */
 bool face_bool(const request *q, const char *name);
 const char *face_text(request *q, const char *name);
 const char *face_raw(request *q, const char *name);
-/* A list of texts; *n is 0 when it was not given. */
+/* A list of texts; *n is 0 if it is missing. */
 const char *const *face_texts(request *q, const char *name, size_t *n);
 /* `expected_head`: the head object as it was read, its prefix_hash alone, or the If-Match header;
- * NULL when none was given. */
+ * NULL if there is none. */
 const char *face_expected_head(request *q);
 
-/* The number of the last event that the client of a stream has: Last-Event-ID, or `after` of the
- * query. False: the answer is filled. */
+/* The number of the last event that the client of a stream has: from Last-Event-ID, or `after` in
+ * the query. False: the answer is filled in. */
 bool face_last_event(request *q, int64_t *after, bool *given);
 
-/* Answers with a stream of live events. Takes the feed over. `busy`: the status when too many
+/* Answers with a stream of live events. Takes ownership of the feed. `busy`: the status if too many
  * streams are open. */
 void face_live_open(request *q, const ramet_events_in *in, bool from_now, const live_feed *feed,
                     int busy);
 
-/* A segment of a path, percent-encoded. */
+/* A path segment, percent-encoded. */
 const char *face_escape(request *q, const char *s);
-/* A Content-Disposition: `kind` ("attachment", "inline"), and the name, unless it is "": in plain
- * ASCII, and whole by RFC 5987. */
+/* A Content-Disposition: `kind` ("attachment", "inline") and the name, unless it is "": once in
+ * plain ASCII, and once complete (RFC 5987). */
 const char *face_disposition(request *q, const char *kind, const char *name);
-/* Counts something in the metrics of the server; `type` may be NULL. */
+/* Counts something in the server's metrics; `type` may be NULL. */
 void face_count(request *q, const char *what, const char *type);
 
 void request_error(request *q, const ramet_error *e);
 /* Sets the route's success status; the answer is what was written to q->w. */
 void face_done(request *q);
-/* An ETag: `front` (may be NULL), and a digest of these bytes: what was written, or whatever it
- * depends on. */
+/* Adds an ETag: `front` (may be NULL) and a digest of these bytes, which are what was written or
+ * what it depends on. */
 void face_etag(request *q, const char *front, const void *bytes, size_t n);
 
 /* ---- what the server uses */
 
-/* Makes it a request of that face and route; `r` may be NULL. */
+/* Assigns the request to that face and route; `r` may be NULL. */
 void face_set(request *q, const face *f, const face_route *r);
 typedef enum { FACE_FOUND, FACE_NO_PATH, FACE_NO_METHOD } face_found;
-/* Finds the route; fills q->face and q->route. FACE_NO_METHOD: *allow names those that it has
+/* Finds the route; sets q->face and q->route. FACE_NO_METHOD: *allow lists the methods it has
  * ("GET, HEAD, POST, OPTIONS"). */
 face_found face_find(const face *const *faces, size_t n, request *q, const char **allow);
-/* Reads query and body by the route's fields. False: the answer is filled. */
+/* Reads query and body by the route's fields. False: the answer is filled in. */
 bool face_check_query(request *q);
 bool face_check_body(request *q);
-/* Whether the caller has one of the roles of the route. False: the answer is filled. */
+/* Whether the client has one of the roles of the route. False: the answer is filled in. */
 bool face_check_role(request *q);
-/* Whether the share link that comes with a body is good. Without a body, face_call() finds out.
- * False: the answer is filled. */
+/* Whether the share link sent with a body is valid. Without a body, face_call() checks it. False:
+ * the answer is filled in. */
 bool face_check_share(request *q);
 /* The path and the query for the log, with *** for secrets. For a request without a route, a
- * segment is a secret if it is one in any route that begins alike, and so is every value of the
- * query. */
+ * segment is a secret if it is one in any route that begins the same way, and so is every value of
+ * the query. */
 void face_path_show(const face *const *faces, size_t n, const request *q, buf *out);
 void face_query_show(const request *q, buf *out);
 /* Checks the roles, prepares the idempotency key and runs the handler. */

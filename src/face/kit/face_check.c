@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * face_check.c: checks query and body of a request by the fields of its row: names, kinds, ranges.
- * A refusal names the field; no handler has run by then.
+ * face_check.c: checks query and body of a request against the fields of its row: names, kinds,
+ * ranges. It runs before the handler. An error names the field.
  */
 #include "face/kit/face.h"
 
@@ -26,7 +26,7 @@ static const form_schema *shape_of(const face *of, const form_field *f)
     return NULL;
 }
 
-/* The names of a table for a message, "a, b, c". */
+/* The names in a table, for a message: "a, b, c". */
 static const char *names_of(request *q, const form_field *fields)
 {
     const char *all = NULL;
@@ -99,7 +99,7 @@ static bool check_parameter(request *q, const form_field *f, const char *value)
     }
 }
 
-/* Parameters that identify the caller, on any route. */
+/* Parameters that identify the client, on any route. */
 static bool names_caller(const char *name)
 {
     return strcmp(name, "user_id") == 0 || strcmp(name, "share") == 0;
@@ -147,8 +147,8 @@ bool face_check_query(request *q)
 
 /* ---------------------------------------------------------------------- body */
 
-/* A place in the body, for messages: "at.entry_id", "entries[3].role". Its text is made only for an
- * error. */
+/* A position in the body, for messages: "at.entry_id", "entries[3].role". Its text is formatted
+ * only for an error. */
 typedef struct spot {
     const struct spot *up;
     const char *name; /* NULL: item `index` of an array */
@@ -271,7 +271,7 @@ static bool check_member(request *q, const json_node *v, const form_field *f, co
     return true;
 }
 
-/* The field that a key names. A key without escapes is compared without being decoded. */
+/* Finds the field for a key. A key without escapes is compared undecoded. */
 static const form_field *field_of(request *q, const form_field *fields, const json_node *key)
 {
     const char *s = q->json.text + key->start + 1;
@@ -313,8 +313,8 @@ static bool check_object(request *q, const json_node *obj, const form_field *fie
 }
 
 /* A missing Content-Type means JSON, since scripts forget it. So does that of a form, which `curl
- * -d` sends by default. Web pages can therefore send JSON without a preflight request; the check of
- * the origin is the defence against that. */
+ * -d` sends by default. Web pages can therefore send JSON without a preflight request; the origin
+ * check protects against that. */
 static bool check_media(request *q)
 {
     static const char form[] = "application/x-www-form-urlencoded";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * openapi.c: the tables of all faces as an OpenAPI 3.1 document.
+ * openapi.c: writes the tables of all faces as an OpenAPI 3.1 document.
  */
 #include "face/kit/doc.h"
 
@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------- schemas */
 
-/* An enum's words, and null when it may be that. */
+/* Writes an enum's words, plus null if it is nullable. */
 static void words_write(json_writer *w, const char *words, bool nullable)
 {
     jw_key(w, "enum");
@@ -95,7 +95,7 @@ static void int_type(json_writer *w, const form_field *f)
         jw_kint(w, "maximum", f->most);
 }
 
-/* The schema of a field; its meaning stands beside it when `told`. */
+/* Writes the schema of a field, with its description if `told`. */
 static void field_write(json_writer *w, const form_field *f, bool told)
 {
     jw_object(w);
@@ -300,7 +300,7 @@ static void success_write(json_writer *w, const face_route *r)
     jw_end_object(w);
 }
 
-/* One response a status, which names all its codes. */
+/* Writes one response per status, which names all its codes. */
 static void errors_write(json_writer *w, const face_route *r)
 {
     doc_error e[DOC_ERRORS];
@@ -353,7 +353,7 @@ static void operation_write(json_writer *w, const face *f, const face_route *r)
     jw_end_object(w);
 }
 
-/* All methods of a path stand together, at its first row. */
+/* Writes all methods of a path together, at its first row. */
 static void paths_write(json_writer *w, const face *f)
 {
     for (const face_route *r = f->routes; r->method; r++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pieces.c: the loop over the steps of a long answer, and lists of sessions by it.
+ * pieces.c: runs the steps of a long answer, and writes lists of sessions that way.
  */
 #include "face/kit/pieces.h"
 
@@ -9,7 +9,7 @@
 typedef struct pieces {
     face_step *step;
     void *state;
-    bool sent; /* the first piece, with the header */
+    bool sent; /* the first piece, with the header, was sent */
 } pieces;
 
 static bool piece_full(const request *q)
@@ -19,7 +19,7 @@ static bool piece_full(const request *q)
 
 static request_piece piece_write(request *q);
 
-/* There is no place for an error behind the first piece. */
+/* After the first piece an error can no longer be sent. */
 static void error_drop(request *q, int status, void *state)
 {
     buf_clear(&q->out);
@@ -42,7 +42,8 @@ static request_piece piece_write(request *q)
         if (st != PIECE_FAILED)
             ramet_call_reset(q->c);
     } while (st == PIECE_MORE && !piece_full(q));
-    /* An error, of the step or because no memory is left for the piece, has replaced the answer. */
+    /* An error, of the step or because there is no memory for the piece, has replaced the
+     * answer. */
     bool failed = st == PIECE_FAILED || q->more != piece_write;
     if (!p->sent || !failed)
         return st;
@@ -50,7 +51,7 @@ static request_piece piece_write(request *q)
     return PIECE_FAILED;
 }
 
-/* The beginning of the body is in q->out; `st`: what follows. */
+/* Sends the first piece, which is in q->out. `st`: what follows. */
 static void first_send(request *q, pieces *p, request_piece st)
 {
     if (st == PIECE_FAILED)
@@ -82,13 +83,13 @@ void face_pieces_follow(request *q, face_step *step, void *state)
 
 /* ------------------------------------------------------------------ sessions */
 
-/* What is kept of a session that is still to be written. */
+/* What is kept of a session that is not written yet. */
 typedef struct kept_session {
     const char *id;
     const char *const *path;
     size_t n_path;
     int64_t depth;
-    bool deleted; /* the list has only a place holder */
+    bool deleted; /* the list has only a placeholder */
 } kept_session;
 
 typedef struct session_rest {
@@ -120,14 +121,14 @@ static request_piece sessions_step(request *q, void *state)
                          : ramet_session_get(q->c, kept->id, &s);
     if (st != RAMET_OK)
         return ramet_status_http(st) >= 500 ? PIECE_FAILED : PIECE_MORE;
-    /* Lists tell the place in the tree, and not what the caller may do there. */
+    /* Lists show the place in the tree, but not the client's rights there. */
     s->level = RAMET_NO_LEVEL;
     s->path = kept->path;
     s->n_path = kept->n_path;
     return r->list.write(q, r->list.arg, i, s) ? PIECE_MORE : PIECE_FAILED;
 }
 
-/* The ids above a session. Neighbours share most of them, and then the copies. */
+/* Copies the ids above a session. Neighbours share most of them, and then the copies. */
 static void path_keep(arena *a, const ramet_session *of, kept_session *kept,
                       const kept_session *before)
 {

@@ -124,9 +124,9 @@ turn_listener face_turn_stream(void)
 
 typedef struct json_answer {
     bool fan_out;
-    char *group; /* of a fan-out, once a turn of it has started */
+    char *group; /* of a fan-out, once one of its turns has started */
     size_t n, left;
-    buf results[TURNS_MAX_PER_REQUEST]; /* one object a turn that is over */
+    buf results[TURNS_MAX_PER_REQUEST]; /* one object per completed turn */
 } json_answer;
 
 static void result_write(const turn_event *e, buf *out)
@@ -210,7 +210,7 @@ void face_turn_error(request *q, const turn_error *e)
     switch (e->kind) {
     case TURN_ERROR_STATUS:
         request_error(q, &e->error);
-        /* Of the shapes, the native one alone has a place for the turn. */
+        /* Only the native form has a member for the turn. */
         if (*e->turn_id && !q->fail) {
             request_answer_begin(q);
             jw_object(&q->w);

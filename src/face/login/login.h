@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * login.h: what the server tells the sign-in pages before it takes requests.
+ * login.h: sets up the sign-in pages before the server accepts requests.
  */
 #ifndef FACE_LOGIN_LOGIN_H
 #define FACE_LOGIN_LOGIN_H
 
 #include "identity/identity.h"
 
-/* The settings, the issuer and the cookies that they use; they outlive the last request. */
+/* Sets the settings, the issuer and the cookies to use; they must outlive the last request. */
 void login_bind(auth *a);
 
 #endif

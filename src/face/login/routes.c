@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: the sign-in pages: signing in and out with a browser, plain HTML without a script.
+ * routes.c: the sign-in pages: signing in and out with a browser, in plain HTML without scripts.
  *
- * With API keys a form takes one; with an issuer a link begins the code flow with PKCE. Both end
- * with the cookie of a sign-in (identity/cookie.c). After the issuer's redirect the browser gets a
- * page of our own first: it does not send a SameSite=Strict cookie with a request that another site
- * started.
+ * With API keys there is a form to enter one; with an issuer a link begins the code flow with PKCE.
+ * Both end with the cookie of a sign-in (identity/cookie.c). After the issuer's redirect the
+ * browser first gets a page of our own: it does not send a SameSite=Strict cookie with a request
+ * that another site started.
  *
- * Nobody is identified here (there is no identity_rule): every route is for ROLE_ANYONE.
+ * Clients are not identified here (there is no identity_rule): every route is for ROLE_ANYONE.
  */
 #include "face/login/login.h"
 
@@ -57,7 +57,7 @@ static void html_text(buf *out, const char *s)
     }
 }
 
-/* `refresh` (may be NULL): where the browser is sent next. */
+/* `refresh` (may be NULL): where the browser goes next. */
 static void page_begin(request *q, int status, const char *refresh)
 {
     buf_clear(&q->out);
@@ -100,7 +100,7 @@ static void page_failed(request *q, int status, const char *text)
     page_end(q);
 }
 
-/* Where to go next: a path of this server and nothing else. */
+/* Where to go next: only a path of this server is accepted. */
 static const char *next_path(const char *s)
 {
     if (!s || s[0] != '/' || s[1] == '/' || strlen(s) > NEXT_BYTES)
@@ -202,7 +202,7 @@ static void style_get(request *q)
     q->cacheable = true;
 }
 
-/* Adds the cookie; false when the answer is filled. */
+/* Adds the cookie; false: the answer is filled in. */
 static bool session_begin(request *q, const cookie_session *session)
 {
     const char *cookie = cookie_session_make(bound->jar, q->a, session, auth_secure(bound, q));
@@ -352,7 +352,7 @@ static bool same_text(const char *a, const char *b)
     return a && strlen(a) == n && CRYPTO_memcmp(a, b, n) == 0;
 }
 
-/* Checks the parameters that the issuer sent the browser back with; NULL, or what is wrong. */
+/* Checks the parameters of the issuer's redirect; returns NULL, or what is wrong. */
 static const char *callback_check(request *q, const cookie_login *login)
 {
     const char *issuer = request_query(q, "iss");
@@ -424,16 +424,19 @@ static void logout_post(request *q)
 /* ------------------------------------------------------------------ the table */
 
 static const form_field next_query[] = {
-    {.name = "next", .kind = FIELD_TEXT, .text = "path to go on to; default /"},
+    {.name = "next", .kind = FIELD_TEXT, .text = "the path to continue to; default /"},
     {.name = NULL},
 };
 
 static const form_field callback_query[] = {
-    {.name = "code", .secret = true, .kind = FIELD_TEXT, .text = "to be redeemed at the issuer"},
+    {.name = "code",
+     .secret = true,
+     .kind = FIELD_TEXT,
+     .text = "the code to redeem at the issuer"},
     {.name = "state",
      .secret = true,
      .kind = FIELD_TEXT,
-     .text = "must be that of the sign-in under way"},
+     .text = "must match the sign-in in progress"},
     {.name = "iss", .kind = FIELD_TEXT, .text = "must be the issuer (RFC 9207)"},
     {.name = "error", .kind = FIELD_TEXT, .text = "the issuer refused"},
     {.name = NULL},
@@ -441,37 +444,38 @@ static const form_field callback_query[] = {
 
 static const face_route login_routes[] = {
     ROUTE("GET", "/login", ROLE_ANYONE, .name = "loginPage", .group = "Sign-in",
-          .summary = "The page to sign in with a browser",
+          .summary = "Show the sign-in page",
           .about =
               "HTML. With API keys a form, with an issuer a link that begins the code flow. With "
-              "`Accept: application/json` it tells how: {\"auth\", \"user\", \"issuer\", "
-              "\"login\"}; user is null when nobody is signed in, login whether one can be.",
+              "`Accept: application/json` it describes how: {\"auth\", \"user\", \"issuer\", "
+              "\"login\"}; user is null if not signed in, login says whether sign-in is possible.",
           .query = next_query, .success = 200, .run = login_get),
     ROUTE(
         "POST", "/login", ROLE_ANYONE, .name = "login", .group = "Sign-in",
-        .summary = "Signs a browser in with an API key",
+        .summary = "Sign in with an API key",
         .about =
-            "A form (token, next), answered by 303 to next, or JSON {\"token\"}, answered by 200 "
+            "A form (token, next), answered with 303 to next, or JSON {\"token\"}, answered with "
+            "200 "
             "{\"user\", \"roles\"}. The cookie is HttpOnly and SameSite=Strict and lasts 12 hours.",
         .flags = ROUTE_WRITE | ROUTE_UPLOAD | ROUTE_KEYLESS, .success = 200,
         .statuses = "UNAUTHENTICATED", .example = "{\"token\": \"TOKEN\"}", .body_max = FORM_BYTES,
         .run = login_post, .sink = login_sink),
     ROUTE("GET", "/login/start", ROLE_ANYONE, .name = "loginStart", .group = "Sign-in",
-          .summary = "Begins a sign-in at the issuer",
-          .about = "303 to the issuer (code flow with PKCE).", .query = next_query, .success = 303,
-          .run = start_get),
+          .summary = "Begin a sign-in at the issuer",
+          .about = "Redirects to the issuer with 303 (code flow with PKCE).", .query = next_query,
+          .success = 303, .run = start_get),
     ROUTE("GET", "/login/callback", ROLE_ANYONE, .name = "loginCallback", .group = "Sign-in",
-          .summary = "Where the issuer sends the browser back to",
-          .about = "HTML that goes on to the page that was asked for.", .flags = ROUTE_LOOSE,
+          .summary = "Complete a sign-in after the issuer's redirect",
+          .about = "HTML that continues to the requested page.", .flags = ROUTE_LOOSE,
           .query = callback_query, .success = 200, .statuses = "UNAUTHENTICATED",
           .run = callback_get),
     ROUTE("GET", "/login/style.css", ROLE_ANYONE, .name = "loginStyle", .group = "Sign-in",
-          .summary = "The style of these pages", .flags = ROUTE_QUICK, .success = 200,
-          .run = style_get),
-    ROUTE("POST", "/logout", ROLE_ANYONE, .name = "logout", .group = "Sign-in",
-          .summary = "Signs the browser out",
-          .about = "The cookie is taken away and not taken any more. 303 to /login for a browser.",
-          .flags = ROUTE_WRITE | ROUTE_KEYLESS, .success = 204, .run = logout_post),
+          .summary = "Get the style sheet of the sign-in pages", .flags = ROUTE_QUICK,
+          .success = 200, .run = style_get),
+    ROUTE(
+        "POST", "/logout", ROLE_ANYONE, .name = "logout", .group = "Sign-in", .summary = "Sign out",
+        .about = "Deletes the cookie and ends its sign-in everywhere. Browsers get 303 to /login.",
+        .flags = ROUTE_WRITE | ROUTE_KEYLESS, .success = 204, .run = logout_post),
     ROUTES_END,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: health and capabilities of the server, its events, and chat in one step.
+ * about.c: the server's health and capabilities, its events, and chat in one step.
  */
 #include "face/memory/memory.h"
 
@@ -74,7 +74,7 @@ typedef struct feed {
     char *kinds, *channels, *types, *roles, *client; /* lists separated by commas; NULL: any */
     bool full, everybody;                            /* everybody: channels of all clients */
     ramet *store;
-    char *user; /* reader of the stream; NULL: it has the rights of the program */
+    char *user; /* reader of the stream; NULL: with the rights of the program */
 } feed;
 
 static bool listed(const char *list, const char *word)
@@ -125,7 +125,7 @@ static bool entry_told(const feed *f, const ramet_entry *e, const memory_body *b
            (!f->roles || (history && listed(f->roles, role_word(e->role))));
 }
 
-/* A frame is one line: line ends between the tokens of stored JSON are replaced. */
+/* A frame is one line: replaces line breaks between the tokens of stored JSON. */
 static const char *one_line(arena *a, const char *json)
 {
     char *s = arena_strdup(a, json);

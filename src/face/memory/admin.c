@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * admin.c: what administrators and auditors see of all conversations, and what administrators
- * change. The lists are those of ordinary callers, read with the rights of the program. Which roles
- * may call a route stands in its row (routes.c) and is checked before its handler runs.
+ * change. The lists are those of ordinary users, read with the rights of the program. The row of a
+ * route states its roles (routes.c); they are checked before its handler runs.
  */
 #include "face/memory/memory.h"
 
@@ -109,7 +109,7 @@ static ramet_attached status_read(request *q)
                                              : RAMET_ATTACHED_EXPIRED;
 }
 
-/* The entry that the list is restricted to. False: the answer is filled. */
+/* The entry that the list is restricted to. False: the answer is filled in. */
 static bool entry_read(request *q, ramet_attachments_in *in)
 {
     const char *id = request_query(q, "entryId");
@@ -185,7 +185,7 @@ void memory_admin_file_delete(request *q)
 
 /* ------------------------------------------------------------------- events */
 
-/* Events of all conversations, in the shapes of memory_events(). */
+/* Events of all conversations, in the form of memory_events(). */
 void memory_admin_events(request *q)
 {
     memory_program_call(q);

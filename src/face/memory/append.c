@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * append.c: appending entries: checks, the attachments that they refer to, and the commit that
- * creates a conversation, a root or a fork, together with its first entries.
+ * append.c: appending entries: checks, the attachments they refer to, and the commit that creates a
+ * conversation, a root or a fork, together with its first entries.
  */
 #include "face/memory/memory.h"
 
@@ -176,7 +176,7 @@ static bool history_rules(request *q, const json_doc *d, const memory_new *n)
 
 /* ------------------------------------------------------------------- attachments */
 
-/* An attachment that an entry refers to already is copied: the new one has the same content. */
+/* Copies an attachment that another entry already refers to: the new one has the same content. */
 static bool file_take(request *q, const char *id, memory_again *again, ramet_attachment **out,
                       const char **shown)
 {

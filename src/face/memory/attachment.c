@@ -66,7 +66,7 @@ static bool is_active(const char *type)
            strcmp(type, "image/svg+xml") == 0;
 }
 
-/* bytes=a-b, bytes=a-, bytes=-n: one range. False: the answer is filled. */
+/* bytes=a-b, bytes=a-, bytes=-n: one range. False: the answer is filled in. */
 static bool range_read(request *q, int64_t size)
 {
     const char *s = header(q, "Range");
@@ -123,7 +123,7 @@ static void file_send(request *q, const ramet_attachment *a, int fd, const char 
         face_done(q);
 }
 
-/* An attachment that is still being fetched. */
+/* Answers for an attachment that is still being fetched. */
 static void fetch_send(request *q, const char *id)
 {
     ramet_fetch *f;
@@ -231,7 +231,7 @@ void memory_file_signed(request *q)
     const char *token = face_path(q, "token"), *disposition, *dot = strchr(token, '.');
     ramet_attachment *a;
     int fd;
-    /* The address is the credential. */
+    /* The URL is the credential. */
     request_add_header(q, "Referrer-Policy", "no-referrer");
     if (!disposition_read(q, &disposition))
         return;

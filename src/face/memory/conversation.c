@@ -19,7 +19,7 @@ static bool is(const char *s, const char *word)
 
 /* --------------------------------------------------------------------- list */
 
-/* Only an archived conversation has a time of archiving. */
+/* Only archived conversations have an archive time. */
 static void admin_filters(request *q, ramet_list_in *in, const char **archived)
 {
     const char *after = request_query(q, "archivedAfter"),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c: lists of entries: which a caller sees, pages in three directions, all forks, and
+ * entry.c: lists of entries: those a client may see, pages in three directions, over all forks, and
  * by sequence number.
  *
- * A page along the path is read as it is, newest or oldest end first; what is ordered otherwise (by
- * sequence number, or over all forks) with ramet_across(). A long one is made in pieces (pieces.h):
- * towards the oldest end it is first followed back, without keeping anything, to where it begins.
+ * A page along the path is read in order, from its newest or oldest end; other orders (by sequence
+ * number, or over all forks) use ramet_across(). A long page is made in pieces (pieces.h): a page
+ * towards the oldest end is first followed back to its beginning, without keeping anything.
  */
 #include "face/memory/memory.h"
 
@@ -153,7 +153,7 @@ static bool asked_read(request *q, asked *a)
     return channel_read(q, a) && epoch_read(q, a);
 }
 
-/* Channels of a client in a conversation that another client made. */
+/* Whether the client may read channels in a conversation that another client created. */
 static bool client_fits(request *q, const asked *a)
 {
     ramet_origin from;
@@ -170,28 +170,28 @@ static bool client_fits(request *q, const asked *a)
 /* ----------------------------------------------------------------------- pages */
 
 typedef enum {
-    PAGE_FORWARD,  /* from its first entry on, until it is full */
-    PAGE_BACKWARD, /* looking for its first entry, from the last on */
-    PAGE_REST      /* from the first entry that was found so, to the last */
+    PAGE_FORWARD,  /* from its first entry until it is full */
+    PAGE_BACKWARD, /* looking for its first entry, backwards from the last */
+    PAGE_REST      /* from the entry found by PAGE_BACKWARD to the last */
 } page_phase;
 
 typedef struct entry_page {
     asked a;
     page_phase phase;
-    arena *own; /* the request's */
+    arena *own; /* the request's arena */
     /* along the path */
     int64_t branch; /* once it is known */
-    int64_t next;   /* position that goes on; -1: at the beginning */
+    int64_t next;   /* position to continue at; -1: at the beginning */
     /* across sessions */
-    ramet_entry cursor;     /* it goes on behind this one, or before */
+    ramet_entry cursor;     /* continue after this entry, or before it */
     const char *cursor_key; /* its number, as a key */
     bool has_cursor, with_cursor;
     ramet_entry up_to;
 
-    size_t left;                            /* entries */
-    size_t bytes, most;                     /* of those that were read; it ends early past `most` */
-    bool older, newer;                      /* there is more on that side of it */
-    bool open;                              /* the array is begun */
+    size_t left;        /* entries still to be written */
+    size_t bytes, most; /* size of the entries read; the page ends early past `most` */
+    bool older, newer;  /* there are more entries on that side */
+    bool open;          /* the array has begun */
     char first[UUID_TEXT], last[UUID_TEXT]; /* ids; "": none */
 } entry_page;
 
@@ -249,7 +249,7 @@ static request_piece page_failed(request *q, const entry_page *p)
 
 /* ------------------------------------------------------------------ along the path */
 
-/* One entry more than is left tells whether there are more. */
+/* Reads one entry more than are left, to know whether there are more. */
 static bool path_read(request *q, entry_page *p, ramet_read_in in, ramet_page *page)
 {
     memory_sieve of = p->a.of;
@@ -264,7 +264,7 @@ static bool path_read(request *q, entry_page *p, ramet_read_in in, ramet_page *p
         return false;
     p->branch = page->head.branch;
     p->bytes += entries_bytes(page);
-    if (!p->a.end) /* what is appended later is not in this page */
+    if (!p->a.end) /* entries appended later are not in this page */
         p->a.end = page->head.length;
     return true;
 }
@@ -284,7 +284,7 @@ static request_piece path_forward(request *q, entry_page *p)
     return page.n > n || !page.more_after || p->bytes >= p->most ? page_end(q, p) : PIECE_MORE;
 }
 
-/* Follows the page back to its first entry. One that is read at once is written at once. */
+/* Follows the page back to its first entry. If it is read at once, it is written at once. */
 static request_piece path_backward(request *q, entry_page *p)
 {
     ramet_page page;
@@ -341,7 +341,7 @@ static request_piece path_step(request *q, void *state)
     return path_rest(q, p);
 }
 
-/* The cursor, as a bound of the path. False: the answer is filled. *none: nothing is before it. */
+/* The cursor as a bound on the path. False: the answer is filled in. *none: nothing precedes it. */
 static bool path_begin(request *q, entry_page *p, bool *none)
 {
     asked *a = &p->a;
@@ -456,7 +456,7 @@ static request_piece across_step(request *q, void *state)
     return p->phase == PAGE_BACKWARD ? across_backward(q, p) : across_forward(q, p);
 }
 
-/* The entry of a cursor, which has to be one of those that are listed. False: the answer is filled.
+/* The entry of a cursor, which must be one of those listed. False: the answer is filled in.
  */
 static bool across_begin(request *q, entry_page *p)
 {
@@ -476,7 +476,7 @@ static bool across_begin(request *q, entry_page *p)
 
 /* ---------------------------------------------------------------------- handler */
 
-/* The highest epoch that any fork has. */
+/* The highest epoch in any fork. */
 static bool epoch_of_tree(ramet_call *c, asked *a)
 {
     memory_sieve look = a->of;
@@ -512,7 +512,7 @@ static bool bounds_find(request *q, asked *a)
     return known;
 }
 
-/* Answers with the page that was asked for. */
+/* Answers with the requested page. */
 static void page_answer(request *q, entry_page *p)
 {
     const asked *a = &p->a;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * fork.c: navigation between forks: where alternatives leave the path of a conversation, and which
- * there are.
+ * alternatives there are.
  *
  * A fork point is a pair (conversation, first entry that its forks do not have). A conversation
  * sees the path of an ancestor up to `reach`, the smallest position at which a fork between them
  * left. A point before `reach` is shown at its entry; a point at `reach`, at the first own entry of
- * the alternative that leads here; a point behind it is invisible.
+ * the alternative that leads here; a point after it is invisible.
  */
 #include "face/memory/memory.h"
 
@@ -23,10 +23,10 @@ typedef struct nav {
     ramet_session *list; /* the tree */
     size_t n;
     const ramet_session **way; /* from the conversation up to the root */
-    int64_t *reach;            /* of each on the way */
+    int64_t *reach;            /* for each conversation on the way */
     size_t n_way;
     bool admin;
-    memory_sieve of; /* the entries that count: history, and the journal of the client */
+    memory_sieve of; /* selects the entries that count: history, and the client's journal */
 } nav;
 
 typedef struct option {
@@ -132,7 +132,7 @@ static int option_order(const void *a, const void *b)
     return strcmp(x->session->id, y->session->id);
 }
 
-/* Where a point is shown; NULL: nowhere. */
+/* Where a point is shown; NULL: not at all. */
 static const ramet_entry *shown_at(nav *v, size_t way, const ramet_entry *anchor)
 {
     if (anchor->position < v->reach[way])
@@ -146,7 +146,7 @@ static const ramet_entry *shown_at(nav *v, size_t way, const ramet_entry *anchor
     return first_own(v, next, v->reach[way - 1] == INT64_MAX ? 0 : v->reach[way - 1]);
 }
 
-/* The entry that forks of a session leave before. */
+/* The entry before which forks of a session leave. */
 static const ramet_entry *anchor_load(nav *v, const ramet_session *parent,
                                       const ramet_session *fork)
 {
@@ -156,7 +156,7 @@ static const ramet_entry *anchor_load(nav *v, const ramet_session *parent,
         !page.n)
         return NULL;
     const ramet_entry *e = &page.entries[0];
-    /* As the parent was then; a rewind may have replaced it. */
+    /* The entry in the parent at that time; a rewind may have replaced it. */
     if (fork->fork_side == RAMET_BEFORE && strcmp(e->id, fork->fork_entry_id) != 0)
         return NULL;
     return navigable(v, e) ? e : NULL;

@@ -16,8 +16,8 @@ static bool refuse(request *q, const char *message)
     return false;
 }
 
-/* The rules of the channel history. They differ from those of REST, so that a message that obeys
- * them continues as if it named no channel. */
+/* The rules of the channel history. They differ from those of REST, so a message that follows them
+ * continues as if it named no channel. */
 static bool history_check(request *q, Memory__V1__CreateEntryRequest *e)
 {
     if (e->channel != MEMORY__V1__CHANNEL__HISTORY)
@@ -82,7 +82,7 @@ static const face_route *route_named(const face *f, const char *name)
     return NULL;
 }
 
-/* Two routes of REST are one method of gRPC. */
+/* Two REST routes are one gRPC method. */
 static bool check_scope(request *q, ProtobufCMessage *m)
 {
     const Memory__V1__SubscribeEventsRequest *in = (Memory__V1__SubscribeEventsRequest *)m;
@@ -93,7 +93,7 @@ static bool check_scope(request *q, ProtobufCMessage *m)
 
 /* ------------------------------------------------------------------------ the methods */
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 #define M(s, m, r, ...) {.base.service = &memory__v1__##s##_service__descriptor, .base.name = m, .route = r, __VA_ARGS__}
 
@@ -173,14 +173,14 @@ const char *memory_rpc_name(arena *a, const char *names, const char *field)
 
 /* -------------------------------------------------------------------------- requests */
 
-/* Where the parts of a message go. */
+/* The parts of a request that the fields of a message fill. */
 typedef struct rest_call {
     request *request;
     const memory_rpc *method;
     VEC(request_pair) query, path;
     json_writer body; /* the body */
     bool in_body;     /* it is not empty */
-    bool missing;     /* method->missing was not given so far */
+    bool missing;     /* method->missing is not set yet */
     const char *why;
 } rest_call;
 
@@ -190,7 +190,7 @@ static void query_add(rest_call *r, const char *name, const char *value)
     VEC_PUSH(r->request->a, &r->query, p);
 }
 
-/* A value as text, for a path or a query: JSON without the quotes of a string. */
+/* A value as text for a path or a query: JSON, but a string without its quotes. */
 static bool text_of(rest_call *r, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f,
                     const char **out)
 {
@@ -383,11 +383,11 @@ static bool call_read(request *q, const grpc_method *method, const void *bytes, 
     if (m->check && !m->check(q, in))
         return false;
     if (m->base.kind == RPC_EVENTS)
-        q->user = in; /* it names the conversations; lives in the arena */
+        q->user = in; /* lists the conversations; in the arena */
     return request_fill(&r, in);
 }
 
-/* What can only be checked when the caller is known. */
+/* Checks that need the identified client. */
 static bool call_admit(request *q, const grpc_method *method)
 {
     const memory_rpc *m = (const memory_rpc *)(const void *)method;

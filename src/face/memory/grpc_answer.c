@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_answer.c: answers of the memory-service face as messages and statuses; and the routes that
- * only gRPC has: uploads that are no forms, and the description of an attachment.
+ * grpc_answer.c: answers of the memory-service face as gRPC messages and statuses; and the routes
+ * that only gRPC has: uploads that are not forms, and the description of an attachment.
  */
 #include "face/memory/grpc_internal.h"
 
@@ -160,7 +160,7 @@ void memory_rpc_event(request *q, arena *a, const char *bytes, size_t n, size_t 
         return;
     size_t len = (size_t)(end - bytes), skip = sizeof begin - 1;
     *used = len + 2;
-    /* Anything else is a keep-alive, for which HTTP/2 has its own. */
+    /* Anything else is a keep-alive; HTTP/2 has its own. */
     if (len < skip || memcmp(bytes, begin, skip) != 0 ||
         !json_parse(a, bytes + skip, len - skip, SIZE_MAX, &d, NULL))
         return;
@@ -208,7 +208,7 @@ static void upload_run(request *q)
         memory_file_post(q);
 }
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 static const face_route routes[] = {
 ROUTE("POST", "/grpc/attachments", ROLE_USER, .name = "grpcUpload", .group = "Attachments", .summary = "An upload that is no form",

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * grpc_internal.h: memory-service by gRPC: calls of the services memory.v1 as requests of the
- * memory-service face (grpc.c), and its answers as messages (grpc_answer.c).
+ * grpc_internal.h: memory-service over gRPC: maps calls of the services memory.v1 to requests of
+ * the memory-service face (grpc.c), and its answers to messages (grpc_answer.c).
  *
- * An operation has one implementation, the handler of its route. A call is that request in other
- * words: its message becomes the path, the query and the JSON body; the JSON that is answered
- * becomes the message that is returned, an error a status.
+ * Each operation has one implementation, the handler of its route. The message of a call becomes
+ * the path, the query and the JSON body of a request; the JSON answer becomes the message that is
+ * returned, an error becomes a status.
  */
 #ifndef FACE_MEMORY_GRPC_INTERNAL_H
 #define FACE_MEMORY_GRPC_INTERNAL_H
@@ -14,26 +14,26 @@
 #include "form/proto/proto.h"
 #include "grpc/service.h"
 
-/* A field of the request goes to the part of the path, the parameter or the member of its name in
- * JSON; `names` says otherwise: "a=b" it is called b there, "a=." its own fields go there, "a=-" it
- * goes nowhere. `answer` says the same of members and the fields of the answer ("a=.": all of it).
+/* A field of the request goes to the path parameter, query parameter or body member with its JSON
+ * name. `names` overrides this: "a=b" renames it to b, "a=." moves its own fields up, "a=-" drops
+ * it. `answer` does the same for members of the JSON and fields of the answer ("a=.": all of it).
  */
 typedef struct memory_rpc {
     grpc_method base;
     const char *route;
     const char *names, *answer;
-    const char *missing, *instead; /* a member of the body, and its value when it is not given */
-    const char *lone;              /* a list of texts: one alone is sent as a text */
-    const char *needs_client;      /* a parameter that only a client may give */
+    const char *missing, *instead; /* a member of the body, and its default */
+    const char *lone;              /* a list of texts: a single one is sent as a text */
+    const char *needs_client;      /* a parameter that requires a client id */
     bool (*check)(request *q, ProtobufCMessage *in);
 } memory_rpc;
 
-/* Routes that only gRPC reaches. They are counted like all others. */
+/* Routes for gRPC only. They are counted like all others. */
 extern const face face_memory_grpc;
 extern const grpc_service memory_grpc;
 
 const ProtobufCMethodDescriptor *memory_rpc_shape(const memory_rpc *m);
-/* What a list like `names` says of a field; NULL: nothing. */
+/* The entry for a field in a list like `names`; NULL: none. */
 const char *memory_rpc_name(arena *a, const char *names, const char *field);
 
 /* ---- grpc_answer.c: the functions of the service that write */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * identity.c: how memory-service's clients name themselves, and how callers without a role are
+ * identity.c: how memory-service's clients identify themselves, and how callers without a role are
  * refused.
  *
  * A request of memory-service has two identities: the user (Authorization) and the client
- * application (X-API-Key or X-Client-ID). A client that is trusted (trusted-clients) may name any
- * user by X-User-ID; for all others that header means nothing.
+ * application (X-API-Key or X-Client-ID). A trusted client (trusted-clients) may name any user in
+ * X-User-ID; for all others that header is ignored.
  */
 #include "face/memory/memory.h"
 
@@ -23,7 +23,7 @@ static bool claim(const auth *a, request *q, identity *claimed)
     return true;
 }
 
-/* The user that a trusted client names has no roles by the client's token. */
+/* A user named by a trusted client does not get the roles of the client's token. */
 static bool act(const auth *a, request *q, identity *verified)
 {
     const char *user = q->header(q, "X-User-Id");

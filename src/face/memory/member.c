@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list that is held in memory as a whole. */
+/* A list that is completely in memory. */
 typedef struct listing {
     const void *rows;
-    size_t n, size; /* of a row */
+    size_t n, size; /* number of rows, and size of a row */
     const char *(*id)(const void *row);
     void (*write)(request *q, const void *row);
 } listing;
@@ -24,7 +24,7 @@ static const void *row_at(const listing *l, size_t i)
     return (const char *)l->rows + i * l->size;
 }
 
-/* Answers with the page after the row called `after`; with an empty one when there is none. */
+/* Answers with the page after the row named `after`; an empty one if there is none. */
 static void listing_page(request *q, const listing *l, const char *after)
 {
     size_t at = 0, limit = (size_t)memory_limit(q, 20);
@@ -66,8 +66,8 @@ static int by_age(const void *a, const void *b)
     return strcmp(x->user, y->user);
 }
 
-/* The members of a conversation that is not archived, for a caller of at least that level. False:
- * the answer is filled. */
+/* The members of a conversation that is not archived, for a user of at least that level. False: the
+ * answer is filled in. */
 static bool members_load(request *q, ramet_level least, ramet_member **list, size_t *n)
 {
     ramet_call *c = face_call(q);
@@ -131,7 +131,7 @@ static bool level_read(request *q, ramet_level *out)
     return true;
 }
 
-/* The member as stored now. */
+/* Answers with the member as it is stored now. */
 static void member_answer(request *q, const char *user)
 {
     ramet_member *list;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * memory.c: errors, ids and shapes of the memory-service face.
+ * memory.c: errors, ids and JSON forms of the memory-service face.
  */
 #include "face/memory/memory.h"
 
@@ -65,7 +65,7 @@ void memory_refuse(request *q, int status, const char *code, const char *error,
 void memory_fail(request *q, const char *code, const char *field, const char *message)
 {
     (void)code;
-    /* Clients know the limit of a list by this text. */
+    /* Clients recognize the limit of a list by this text. */
     if (q->status == 400 && field && strcmp(field, "limit") == 0)
         message = "limit must be between 1 and 1000";
     memory_refuse(q, q->status, NULL, q->status == 500 ? "internal server error" : message, NULL);
@@ -84,7 +84,7 @@ void memory_invalid(request *q, const char *message)
                   memory_detail(q, "message", message));
 }
 
-/* The names of fields in this protocol. */
+/* The name of a field in this protocol. */
 static const char *field_name(const char *field)
 {
     static const char *const names[][2] = {{"fork_of", "forkedAtConversationId"},
@@ -201,7 +201,7 @@ const char *memory_entry_id(arena *a, const ramet_entry *e)
     return is_plain_uuid(e->id) ? e->id : derived_id(a, e);
 }
 
-/* The position that a derived id encodes; false: it is not a derived one. */
+/* Decodes the position in a derived id; false: it is not derived. */
 static bool derived_place(const char *id, int64_t *branch, int64_t *position)
 {
     unsigned long long hi, mid, lo;
@@ -279,7 +279,7 @@ bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out)
     return true;
 }
 
-/* An entry that another face has written, shown as a history entry of this one. */
+/* Writes an entry of another face as a history entry of this one. */
 static void foreign_content(request *q, const ramet_entry *e)
 {
     const char *role = e->role == RAMET_USER ? "USER" : e->role == RAMET_SYSTEM ? "SYSTEM" : "AI";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * search.c: full-text search, and the texts by which entries are found.
+ * search.c: full-text search, and the texts under which entries are indexed.
  */
 #include "face/memory/memory.h"
 #include "face/kit/pieces.h"
@@ -148,8 +148,8 @@ static bool hit_write(request *q, const looking *l, const ramet_hit *h, const ra
     return true;
 }
 
-/* Hits of one page of the store, as many as there is room for: with their entries they may be
- * large, and a page ends early past a piece. */
+/* Writes the hits of one page of the store, as many as fit: with their entries they may be large,
+ * and a page ends early past one piece. */
 static bool hits_write(request *q, const looking *l, const ramet_hits *page, size_t skip,
                        names *given, int64_t *n, size_t *taken)
 {
@@ -168,7 +168,7 @@ static bool hits_write(request *q, const looking *l, const ramet_hits *page, siz
     return true;
 }
 
-/* A cursor is SKIP:CURSOR: a page of the store, and how many of its hits were answered. */
+/* A cursor is SKIP:CURSOR: a page of the store, and how many of its hits were already returned. */
 void memory_search(request *q)
 {
     ramet_call *c = face_call(q);
@@ -265,8 +265,8 @@ void memory_index(request *q)
     face_done(q);
 }
 
-/* Whether there are more behind a list: it has one too many, or has ended early because of its
- * size. False: the call failed. */
+/* Whether a list continues: it has one item too many, or has ended early because of its size.
+ * False: the call failed. */
 static bool lacking_more(request *q, const ramet_lacking *list, size_t n, size_t limit, bool *more)
 {
     ramet_lacking *next;

@@ -46,7 +46,7 @@ bool memory_json_same(const json_doc *a, const json_node *x, const json_doc *b, 
     if (x->end - x->start == y->end - y->start &&
         memcmp(a->text + x->start, b->text + y->start, x->end - x->start) == 0)
         return true;
-    /* A client of gRPC sends 1.0 back as 1. */
+    /* A gRPC client sends 1.0 back as 1. */
     return x->type == JSON_NUMBER &&
            strtod(json_raw(ar, a, x), NULL) == strtod(json_raw(ar, b, y), NULL);
 }
@@ -54,13 +54,13 @@ bool memory_json_same(const json_doc *a, const json_node *x, const json_doc *b, 
 /* ------------------------------------------------------------------ what is there */
 
 typedef struct context {
-    const char *head; /* of the history that was compared; NULL: there is no conversation */
+    const char *head; /* hash of the history compared; NULL: there is no conversation */
     int64_t epoch;    /* -1: there is no context yet */
     size_t matched;   /* stored items that are equal */
     size_t there;     /* stored items */
 } context;
 
-/* Compares the items of one entry with those that were sent, from out->there on. */
+/* Compares the items of one entry with those sent, from out->there on. */
 static bool entry_compare(arena *ar, const ramet_entry *e, const json_doc *sent, context *out)
 {
     memory_body b;
@@ -104,7 +104,7 @@ static bool context_read(request *q, const char *id, const json_doc *sent, conte
     return fine;
 }
 
-/* False: the answer is filled. */
+/* False: the answer is filled in. */
 static bool context_find(request *q, const char *id, const json_doc *sent, context *out)
 {
     ramet_session *s;
@@ -173,7 +173,7 @@ static const char *items_from(request *q, const json_doc *d, size_t first)
     return buf_keep(&b, q->a);
 }
 
-/* One attempt; false: another client has written meanwhile. */
+/* One attempt; false: another client has written in between. */
 static bool sync_once(request *q, const char *id, const memory_new *sent)
 {
     json_doc d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upload.c: uploads. A form is parsed as it arrives and its file is stored piece by piece; or a
- * JSON body names a URL for the server to fetch.
+ * upload.c: uploads. A form is parsed as it arrives and its file stored piece by piece;
+ * alternatively a JSON body names a URL for the server to fetch.
  */
 #include "face/memory/memory.h"
 
@@ -18,8 +18,8 @@ enum { HEADERS_MOST = 8192, JSON_MOST = 65536, BOUNDARY_MOST = 70, FILE_MOST = 1
 
 typedef struct file_shown {
     const char *id, *type, *name, *sha, *url, *status;
-    const char *entry;     /* that refers to it; NULL: none, or not shown */
-    int64_t size, expires; /* size -1: not known yet; expires 0: an entry refers to it */
+    const char *entry;     /* the entry that refers to it; NULL: none, or not shown */
+    int64_t size, expires; /* size -1: unknown; expires 0: an entry refers to it */
     int64_t created;       /* 0: not shown */
 } file_shown;
 
@@ -75,9 +75,9 @@ typedef enum { FORM_START, FORM_HEADERS, FORM_BODY, FORM_END } form_state;
 
 typedef struct form {
     request *request;
-    bool json;                    /* the body is no form */
+    bool json;                    /* the body is not a form */
     bool plain;                   /* nor JSON: it is the file */
-    buf held;                     /* bytes that are not parsed yet */
+    buf held;                     /* bytes not parsed yet */
     char mark[BOUNDARY_MOST + 8]; /* "\r\n--BOUNDARY" */
     size_t n_mark;
     size_t size; /* of the file so far */
@@ -119,7 +119,7 @@ static bool life_read(request *q, int64_t *us)
     return form_bad(q, "expiresIn must be like PT1H or PT30M, at most 24 hours");
 }
 
-/* name="…" of a header line; NULL when there is none. */
+/* name="…" from a header line; NULL if there is none. */
 static const char *parameter(arena *a, const char *line, const char *name)
 {
     const char *p = line;
@@ -179,7 +179,7 @@ static void held_drop(form *f, size_t n)
     f->held.n -= n;
 }
 
-/* The header lines of a part, which end at `end`. */
+/* Reads the header lines of a part, which end at `end`. */
 static bool part_begin(form *f, size_t end)
 {
     request *q = f->request;
@@ -232,14 +232,14 @@ static bool headers_step(form *f, bool *more)
     size_t n = (size_t)(end - h->p);
     if (!part_begin(f, n))
         return false;
-    /* The last line end stays: it is a part of the boundary when the part is empty. */
+    /* Keep the last line break: it is part of the boundary if the part is empty. */
     held_drop(f, n + 4);
     f->state = FORM_BODY;
     *more = true;
     return true;
 }
 
-/* One step of the parser; *more: another one may succeed. False: the answer is filled. */
+/* One step of the parser; *more: another one may succeed. False: the answer is filled in. */
 static bool form_step(form *f, bool *more)
 {
     buf *h = &f->held;
@@ -256,7 +256,7 @@ static bool form_step(form *f, bool *more)
     }
     size_t n = (size_t)(at - h->p);
     if (h->n - n < f->n_mark + 2)
-        return true; /* the two bytes behind the boundary decide */
+        return true; /* the two bytes after the boundary decide */
     if (f->state == FORM_BODY && !part_add(f, h->p, n))
         return false;
     f->state = memcmp(at + f->n_mark, "--", 2) == 0 ? FORM_END : FORM_HEADERS;

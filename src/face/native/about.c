@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * about.c: over HTTP, who asks, who can answer, what happens, how the store is used.
+ * about.c: over HTTP: the caller, the agents, live events, and usage statistics.
  */
 #include "face/native/native_face.h"
 
@@ -54,7 +54,8 @@ void api_agents_nearby(request *q)
     face_answer(q, RAMET_OK);
 }
 
-/* Who may reach a server without a token is taken for its owner; others configure it. */
+/* A client of a server without tokens counts as its owner; elsewhere agents are configured at
+ * start. */
 void api_agents_use(request *q)
 {
     char message[FACE_MESSAGE] = "";
@@ -80,7 +81,8 @@ void api_agents_use(request *q)
 
 /* -------------------------------------------------------------------- events */
 
-/* Who may not see what he asks for is told at once, instead of hearing nothing for ever. */
+/* A client that may not see what it asks for gets an error, instead of a stream that stays
+ * silent. */
 static bool events_visible(request *q, ramet_call *c, const ramet_events_in *in)
 {
     ramet_session *session;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * attachment.c: attachments over HTTP. An upload is streamed into the store piece by piece
- * as it comes; a download is a file that the server sends.
+ * attachment.c: attachments over HTTP. An upload is streamed into the store piece by piece as it
+ * arrives; a download is a file that the server sends.
  */
 #include "face/native/native_face.h"
 
@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------- headers */
 
-/* The plain `filename` of a Content-Disposition; NULL when there is none. */
+/* The plain `filename` of a Content-Disposition; NULL if there is none. */
 static const char *disposition_name(request *q)
 {
     const char *p = request_header(q, "Content-Disposition");
@@ -33,7 +33,7 @@ static const char *disposition_name(request *q)
     return out;
 }
 
-/* 32 bytes in base64, as hex; NULL when it is not that. */
+/* Converts 32 bytes from base64 to hex; NULL if invalid. */
 static const char *hash_of_base64(request *q, const char *s)
 {
     uint8_t bytes[HASH_LEN];
@@ -45,8 +45,8 @@ static const char *hash_of_base64(request *q, const char *s)
     return hex;
 }
 
-/* The SHA-256 that the sender gave: ?sha256=HEX, Content-Digest: sha-256=:BASE64:, or
- * Digest: SHA-256=BASE64. False: one is there that cannot be read. */
+/* The SHA-256 that the client sent: ?sha256=HEX, Content-Digest: sha-256=:BASE64:, or Digest:
+ * SHA-256=BASE64. False: one is there but invalid. */
 static bool digest_given(request *q, const char **out)
 {
     const char *field = request_header(q, "Content-Digest") ? "Content-Digest" : "Digest";
@@ -69,7 +69,7 @@ static bool digest_given(request *q, const char **out)
 
 typedef struct upload {
     ramet_upload *to;
-    sha *digest; /* of the request, for an idempotency key; else NULL */
+    sha *digest; /* of the request, for an idempotency key; otherwise NULL */
 } upload;
 
 static void upload_free(void *user)
@@ -122,7 +122,7 @@ bool api_attachment_sink(request *q, const void *bytes, size_t n)
     return false;
 }
 
-/* The body went past face_run(): what it was is put into the digest of the request here. */
+/* face_run() has not seen the body: adds it to the digest of the request here. */
 static void once_complete(request *q, upload *u)
 {
     uint8_t body[HASH_LEN];
@@ -143,14 +143,14 @@ void api_attachment_post(request *q)
     api_show_at(q, &form_attachment, &out);
     ramet_status st = ramet_upload_finish(u->to, &out);
     if (st == RAMET_OK)
-        u->to = NULL; /* else upload_free() ends it */
+        u->to = NULL; /* otherwise upload_free() ends it */
     if (face_answer(q, st))
         request_add_header(q, "Location", arena_printf(q->a, "/ramet/v1/attachments/%s", out->id));
 }
 
 /* ------------------------------------------------------------------ download */
 
-/* A media type comes from outside: only what a header may hold is given back. */
+/* A media type comes from a client: return only what a header may contain. */
 static const char *media_type(const char *type)
 {
     if (!type || !*type)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * compare.c: comparing, verdicts and search over HTTP, and the shape of a comparison.
+ * compare.c: comparisons, verdicts and search over HTTP, and the form of a comparison.
  */
 #include "face/native/native_face.h"
 
@@ -15,13 +15,13 @@
 typedef struct kept_side {
     const char *session, *front; /* front: what is written before its entries */
     int64_t branch, next;
-    size_t left; /* entries */
+    size_t left; /* entries still to be written */
 } kept_side;
 
 typedef struct kept_compare {
     kept_side *sides;
     size_t n, at;
-    json_writer entries; /* of the side that is being written */
+    json_writer entries; /* for the side being written */
     bool open;
     const char *turns;
 } kept_compare;
@@ -35,7 +35,7 @@ static bool compare_is_long(const ramet_compare_out *out)
     return bytes > PIECE_BYTES;
 }
 
-/* A side up to its entries, of which there are none yet: the bracket at the end closes their list.
+/* Writes a side up to its entries, of which there are none yet: the last bracket closes their list.
  */
 static void front_write(json_writer *w, const ramet_compare_side *s)
 {
@@ -154,7 +154,7 @@ static bool side_read(request *q, const json_node *v, ramet_side_in *out)
                       &out->branch);
 }
 
-/* The winner may be told by its number, or as it stands among the sides. */
+/* The winner may be given by its number, or as named among the sides. */
 static bool winner_read(request *q, const ramet_side_in *sides, size_t n, int *out)
 {
     const json_node *v = face_member(q, "winner");

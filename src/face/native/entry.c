@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c: entries over HTTP: appending, pages of a path, the record, new versions,
- * feedback.
+ * entry.c: entries over HTTP: appending, pages of a path, the record, new versions, feedback.
  */
 #include "face/native/native_face.h"
 
@@ -30,7 +29,7 @@ void api_entries_append(request *q)
     face_answer(q, ramet_append(c, face_path(q, "id"), &in, &out));
 }
 
-/* The hashes stand for the entries; hashing all that was written would cost more than reading it.
+/* The hashes stand for the entries; hashing the whole answer would cost more than reading it.
  */
 static void page_etag(request *q, const ramet_page *page)
 {

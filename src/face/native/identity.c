@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * identity.c: how the native API names its callers.
+ * identity.c: how clients of the native API identify themselves.
  */
 #include "face/native/native_face.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lineage.c: over HTTP, where a session stands in its tree, and what was summed along its
- * path: ancestry, children, tree and its branches, fork points, usage, state.
+ * lineage.c: over HTTP: the place of a session in its tree, and totals along its path: ancestry,
+ * children, tree and branches, fork points, usage, state.
  */
 #include "face/native/native_face.h"
 
 #include <string.h>
 
-/* Without a limit; a tree that is larger comes in pages. */
+/* The size without a limit; a larger tree is paged. */
 enum { WHOLE_MOST = 10000 };
 
-/* The page of all sessions that is asked for. A cursor is the id of the last session of the page
- * before: what is added in front of it meanwhile neither repeats nor skips one. */
+/* Selects the requested page of all sessions. A cursor is the id of the last session of the page
+ * before: sessions added before it meanwhile cause neither repetition nor gap. */
 static bool lineage_page(request *q, ramet_session *all, size_t n, form_list *page)
 {
     const char *cursor = request_query(q, "cursor");

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * live_feed.c: live events in the shapes of the native API.
+ * live_feed.c: live events in the form of the native API.
  *
- * The number (`id:`) is what a client sends back as Last-Event-ID. So it is given where everything
- * up to it has been sent: with the last of several entries of one event, and on lines without data.
+ * The number (`id:`) is what a client sends back as Last-Event-ID. So it is sent only when
+ * everything up to it has been sent: with the last of several entries of one event, and on lines
+ * without data.
  */
 #include "face/native/native_face.h"
 
@@ -40,7 +41,7 @@ static void feed_closed(void *arg, int64_t number, buf *out)
                (long long)number);
 }
 
-/* One event for each entry that was appended, `entry` NULL: for another change of a session. */
+/* Writes one event for each appended entry; `entry` NULL: for another change of a session. */
 static void event_write(const ramet_event *e, const ramet_entry *entry, bool is_last, buf *out)
 {
     json_writer w;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * long_page.c: long pages of entries, read from the store as the client takes them.
+ * long_page.c: long pages of entries, read from the store as the client reads them.
  *
  * A page that fits into one piece is answered at once, like any other (face/native/entry.c). Of a
- * longer one only a piece is in memory at any time. What makes it one page all the same:
+ * longer one only a piece is in memory at any time. It is still one consistent page:
  *
- *   history  the branch and the length of its path are those of the first piece. What stands at a
- *            position of a branch never changes, so the entries are those of one moment, also when
+ *   history  the branch and the length of its path are fixed by the first piece. The entry at a
+ *            position of a branch never changes, so the entries are those of one moment, even if
  *            the head moves meanwhile. Versions and feedback are as new as their piece.
- *   record   the total is that of the first piece; a record only grows at its end.
+ *   record   the total is fixed by the first piece; a record only grows at its end.
  *
  * Such a page has no ETag, since its entries are not known when the header is sent. See pieces.h
- * for what becomes of it when the client loses access in the middle, or the session is deleted.
+ * for what happens if the client loses access in the middle, or the session is deleted.
  */
 #include "face/native/native_face.h"
 
@@ -24,9 +24,9 @@ typedef struct long_page {
     bool more_before, more_after;
     bool is_record;
     int64_t total; /* of the record */
-    int64_t next;  /* position that the next piece begins at */
-    int left;      /* entries */
-    size_t bytes;  /* given so far */
+    int64_t next;  /* position where the next piece begins */
+    int left;      /* entries still to be written */
+    size_t bytes;  /* written so far */
 } long_page;
 
 static size_t page_bytes(const ramet_page *page)
@@ -89,13 +89,13 @@ static request_piece entries_step(request *q, void *state)
     entries_write(q, p, &page);
     if (p->next < p->in.end && p->more_after && p->left > 0 && p->bytes < LONG_PAGE_BYTES)
         return PIECE_MORE;
-    /* What was appended since the page was begun is behind its head. */
+    /* Entries appended since the page began come after its head. */
     p->more_after = p->more_after && (p->next < p->head.length || !page.n);
     return page_close(q, p);
 }
 
-/* Of the last entries the first one is found from the end, so that the newest are never those that
- * a long page leaves out. Nothing of them is kept. */
+/* For the last n entries, finds the first one from the end, so that a long page never leaves out
+ * the newest. Nothing is kept. */
 static bool tail_find(request *q, long_page *p, const ramet_page *last)
 {
     ramet_page page = *last;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * move.c: forks and moves over HTTP: fork, rewind, undo, redo, switch, sync, the head log,
- * branches and versions.
+ * move.c: forks and moves over HTTP: fork, rewind, undo, redo, switch, sync, the head log, branches
+ * and versions.
  */
 #include "face/native/native_face.h"
 
 #include <string.h>
 
-/* A session, with what a fork, a rewind or a sync did to it. */
+/* A session, and what a fork, a rewind or a sync did to it. */
 typedef struct cut_session {
     ramet_session *session;
     ramet_cut cut;
@@ -43,7 +43,7 @@ bool api_fork_in(request *q, const json_node *obj, ramet_fork_in *in)
     const json_doc *d = &q->json;
     form_read(q->a, d, obj, &form_fork_in, in, NULL);
     if (q->who.share && !json_text(q->a, d, json_get(d, obj, "visibility")))
-        in->visibility = RAMET_PRIVATE; /* a link gives no other kind of fork */
+        in->visibility = RAMET_PRIVATE; /* a share link allows no other kind of fork */
     return api_branch(q, "branch_id", json_text(q->a, d, json_get(d, obj, "branch_id")),
                       &in->branch) &&
            api_life(q, obj, "ephemeral_seconds", &in->ephemeral_us);
@@ -115,7 +115,7 @@ void api_move_switch(request *q)
     if (!c)
         return;
     api_show_at(q, &form_session, &out);
-    /* A text that is no branch names none of this session's. */
+    /* A text that is not a branch id cannot name a branch of this session. */
     if (!face_answer(q, ramet_switch(c, face_path(q, "id"), branch ? branch : INT64_MAX,
                                      face_expected_head(q), &out)))
         return;

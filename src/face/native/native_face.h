@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * native_face.h: what the files of the native API share. Its table is in routes.c, its shapes in
- * src/form, its handlers in the files of their nouns. A handler translates: it reads what was sent,
- * calls the library once, and says how the answer is written.
+ * native_face.h: shared by the files of the native API. Its table is in routes.c, its JSON shapes
+ * in src/form, its handlers in one file per noun. A handler translates: it reads the request, calls
+ * the library once, and sets how the answer is written.
  */
 #ifndef FACE_NATIVE_NATIVE_FACE_H
 #define FACE_NATIVE_NATIVE_FACE_H
@@ -13,48 +13,48 @@
 
 extern const identity_rule native_identity;
 
-/* ---- reading what several handlers are sent; false: the answer is filled */
+/* ---- reading parameters that several handlers share; false: the answer is filled in */
 
 /* A list of EntryIn. */
 bool api_entries(request *q, const char *name, ramet_entry_in **out, size_t *n);
-/* An object with entry_id and side; not given: entry_id NULL. */
+/* An object with entry_id and side; missing: entry_id NULL. */
 void api_at(request *q, const char *name, ramet_at *out);
-/* *out is NULL when it was not given. */
+/* *out is NULL if it is missing. */
 bool api_agent(request *q, ramet_agent *room, const ramet_agent **out);
-/* "b17" in a parameter or a member; not given: 0. */
+/* "b17" in a parameter or a member; missing: 0. */
 bool api_branch(request *q, const char *name, const char *text, int64_t *out);
 /* A member of an object (the body is q->json.nodes), in seconds with a fraction, as microseconds;
- * not given: 0. Zero and less are refused. */
+ * missing: 0. Zero and less are refused. */
 bool api_life(request *q, const json_node *obj, const char *name, int64_t *us);
-/* The number in a cursor of lists that are numbered; not given: 0. */
+/* The number in the cursor of a numbered list; missing: 0. */
 bool api_cursor(request *q, int64_t *out);
-int api_limit(const request *q); /* 0: not given */
+int api_limit(const request *q); /* 0: missing */
 ramet_log api_log(const char *word);
 /* SESSION or SESSION@BRANCH: split at the last @, and only if a branch of that session follows. */
 void api_side(request *q, const char *text, ramet_side_in *out);
 
-/* ---- writing: how the answer of the call that follows is written, see face_render() */
+/* ---- writing: sets how the answer of the next call is written, see face_render() */
 
 /* Renders a struct by its schema. */
 void api_show(request *q, const form_schema *schema, const void *value);
-/* The same for a call that answers with a pointer to the struct: `pointer` is where that will lie
+/* The same for a call that returns a pointer to the struct: `pointer` is where it will be stored
  * (`ramet_share *out; api_show_at(q, &form_share, &out)`). */
 void api_show_at(request *q, const form_schema *schema, const void *pointer);
-/* The items of a form_list, for a call that fills them. */
+/* The items of a form_list, for a call that fills them in. */
 #define ITEMS(list, type) ((type **)&(list).items)
-/* The cursor behind the item numbered `last`; `last` 0 or no more: NULL. */
+/* The cursor after the item numbered `last`; NULL if `last` is 0 or there are no more. */
 const char *api_next_cursor(request *q, int64_t last, bool more);
-/* Answers with a list of sessions, in pieces when it is long. */
+/* Answers with a list of sessions, in pieces if it is long. */
 void api_sessions_answer(request *q, const form_list *list);
 
 extern const live_feed native_feed; /* native/live_feed.c */
-/* Writes `running` of a session: `arg` is the turns of the server. */
+/* Writes `running` of a session: `arg` is the server's turns. */
 void native_running(void *arg, const ramet_session *s, json_writer *w);
 
-/* The head has moved (the write has just been answered): turns on the branch that it left end,
- * unless `keep_running` was sent. */
+/* Called when the head has moved (the write has just been answered): ends turns on the branch that
+ * it left, unless `keep_running` was sent. */
 void api_moved(request *q, const char *session);
-/* A fork as `obj` has it, the body or its member `fork`; without expected_head. */
+/* Reads a fork from `obj`, the body or its member `fork`; without expected_head. */
 bool api_fork_in(request *q, const json_node *obj, ramet_fork_in *in);
 
 /* ---- handlers, by the file they are in */
@@ -83,7 +83,7 @@ bool api_attachment_sink(request *q, const void *bytes, size_t n);
 
 /* ---- long pages, in pieces (face/native/long_page.c) */
 
-/* Goes on with a page that was read up to PIECE_BYTES. False: it is whole. True: the beginning is
+/* Continues a page that was read up to PIECE_BYTES. False: it is complete. True: the beginning is
  * written, and q->more writes the rest, or the answer is an error. */
 bool entries_begin(request *q, const ramet_read_in *in, const ramet_page *page);
 bool record_begin(request *q, ramet_log log, int64_t from, const ramet_page *page, int64_t total);

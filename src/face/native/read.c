@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * read.c: what several handlers of the native API are sent, and lists as they are answered.
+ * read.c: parameters that several handlers of the native API share, and lists in answers.
  */
 #include "face/native/native_face.h"
 
@@ -115,7 +115,7 @@ void api_side(request *q, const char *text, ramet_side_in *out)
 typedef struct shown {
     const form_schema *schema;
     const void *value;
-    bool is_pointer; /* `value` is where the pointer to the struct will lie */
+    bool is_pointer; /* `value` is where the pointer to the struct will be stored */
 } shown;
 
 static void show(request *q, const void *answer)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * routes.c: every route of Ramet's own API, once. Dispatch, the checks of query and body,
- * /openapi.json, /docs and docs/api/native.md come from here.
+ * routes.c: every route of Ramet's own API, in one table. It drives dispatch, the checks of query
+ * and body, /openapi.json, /docs and docs/api/native.md.
  */
 #include "face/native/native_face.h"
 
 #include "face/kit/rows.h"
 
-/* A table reads by its rows. */
+/* One line per row. */
 /* clang-format off */
 
 #define V1 "/ramet/v1"
@@ -23,29 +23,29 @@
 
 /* ---- rows that several routes share */
 #define LIMIT(most_, t)  F("limit", INT, t, .least = 1, .most = most_)
-#define CURSOR           F("cursor", TEXT, "`next_cursor` of the page before")
-#define PAGE             LIMIT(1000, "how many; 50 when not given"), CURSOR
-#define WHOLE            LIMIT(1000, "how many; up to 10,000 when not given"), CURSOR
-#define BRANCH           F("branch", TEXT, "another branch of the session instead of its head (`b17`)")
-#define LOG              F("log", ENUM, "which log; `adk` holds a runtime's raw events and needs writer", .words = LOGS)
-#define EXPECT           F("expected_head", OBJECT, "only if the history is still exactly this, else 409 `head_moved`", .schema = "ExpectedHead")
-#define EXPECT_QUERY     F("expected_head", TEXT, "only if the history still has this prefix_hash, else 409 `head_moved`")
-#define REASON           F("reason", TEXT, "why; it is kept. At most 2,000 characters")
-#define AT               F("at", OBJECT, "where to cut; the head when not given", .schema = "At")
-#define ADK_AT           F("adk_at", OBJECT, "the cut of the `adk` log; what belongs to the cut of the main log when not given", .schema = "At")
-#define CUT              F("cut", ENUM, "what to do when the cut would part a tool call from its result; `exact` when not given", .words = CUTS)
-#define AGENT            F("agent", OBJECT, "who answers; a string is its name", .schema = "AgentIn")
+#define CURSOR           F("cursor", TEXT, "`next_cursor` of the previous page")
+#define PAGE             LIMIT(1000, "page size; default 50"), CURSOR
+#define WHOLE            LIMIT(1000, "page size; default: everything, up to 10,000"), CURSOR
+#define BRANCH           F("branch", TEXT, "a branch of the session to read instead of its head (`b17`)")
+#define LOG              F("log", ENUM, "the log; `adk` contains a runtime's raw events and needs writer", .words = LOGS)
+#define EXPECT           F("expected_head", OBJECT, "write only if the history is still exactly this, otherwise 409 `head_moved`", .schema = "ExpectedHead")
+#define EXPECT_QUERY     F("expected_head", TEXT, "write only if the history still has this prefix_hash, otherwise 409 `head_moved`")
+#define REASON           F("reason", TEXT, "the reason, which is recorded; at most 2,000 characters")
+#define AT               F("at", OBJECT, "where to cut; default: the head", .schema = "At")
+#define ADK_AT           F("adk_at", OBJECT, "where to cut the `adk` log; default: what matches the cut of the main log", .schema = "At")
+#define CUT              F("cut", ENUM, "what to do if the cut would separate a tool call from its result; default `exact`", .words = CUTS)
+#define AGENT            F("agent", OBJECT, "the agent that answers; a string is its name", .schema = "AgentIn")
 #define TITLE            F("title", TEXT, "at most 500 characters")
-#define TAGS             F("tags", ARRAY, "at most 64, of 1-50 characters; trimmed and made lower case")
-#define METADATA         F("metadata", OBJECT, "anything of yours, at most 64 KiB")
-#define VISIBILITY       F("visibility", ENUM, "`tree`: all members of the tree; `private`: its owner alone", .words = SEEN)
-#define EPHEMERAL        F("ephemeral_seconds", NUMBER, "the session goes after that many seconds, unless it is promoted")
-#define ENTRIES_IN       R("entries", ARRAY, "all or nothing, in this order", .schema = "EntryIn")
-#define KEEP_RUNNING     F("keep_running", BOOL, "a running turn goes on writing to the branch that it began on, instead of being cancelled")
-#define MESSAGE          F("text", TEXT, "text, or"), F("parts", ARRAY, "parts", .schema = "Part"), F("attachments", ARRAY, "ids of files that go with it")
-#define NEW_ID           F("id", TEXT, "1-255 bytes; a UUIDv7 when not given")
+#define TAGS             F("tags", ARRAY, "at most 64 tags of 1-50 characters; trimmed and converted to lower case")
+#define METADATA         F("metadata", OBJECT, "any data of the client, at most 64 KiB")
+#define VISIBILITY       F("visibility", ENUM, "`tree`: all members of the tree; `private`: its owner only", .words = SEEN)
+#define EPHEMERAL        F("ephemeral_seconds", NUMBER, "delete the session after this many seconds, unless it is promoted")
+#define ENTRIES_IN       R("entries", ARRAY, "appended in this order, all or none", .schema = "EntryIn")
+#define KEEP_RUNNING     F("keep_running", BOOL, "let a running turn continue on the branch where it began, instead of cancelling it")
+#define MESSAGE          F("text", TEXT, "the text; alternative to `parts`"), F("parts", ARRAY, "the parts; alternative to `text`", .schema = "Part"), F("attachments", ARRAY, "ids of attachments to add")
+#define NEW_ID           F("id", TEXT, "1-255 bytes; default: a new UUIDv7")
 
-/* ---- what a route can fail with, beside the general ones */
+/* ---- errors of routes, besides the general ones */
 #define E_SEE   "SESSION_NOT_FOUND"
 #define E_WRITE E_SEE " FORBIDDEN"
 #define E_HEAD  E_WRITE " HEAD_MOVED"
@@ -55,349 +55,349 @@
 static const face_route routes[] = {
 /* ------------------------------------------------------------------ sessions */
 ROUTE("POST", V1 "/sessions", ROLE_USER, .name = "createSession", .group = "Sessions", .flags = ROUTE_WRITE,
- .summary = "Starts a session", .success = 201, .answer = "Session", .run = api_session_create,
- .about = "A root session in a tree of its own, which the caller owns.",
+ .summary = "Create a session", .success = 201, .answer = "Session", .run = api_session_create,
+ .about = "Creates a root session in a new tree, which the caller owns.",
  .body = FIELDS(NEW_ID, TITLE, AGENT, TAGS, METADATA, VISIBILITY, EPHEMERAL,
-                F("sandbox", TEXT, "one of the caller's; `default` when not given")),
+                F("sandbox", TEXT, "one of the caller's sandboxes; default `default`")),
  .statuses = "SANDBOX_NOT_FOUND BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG TOO_LARGE",
  .example = "{\"id\": \"trip\", \"title\": \"To Lisbon\", \"agent\": \"echo\", \"tags\": [\"travel\"]}"),
 ROUTE("GET", V1 "/sessions", ROLE_USER, .name = "listSessions", .group = "Sessions", .flags = ROUTE_PAGE,
- .summary = "Lists the sessions that the caller may see", .success = 200, .answer = "SessionList", .run = api_sessions_list,
- .about = "Newest `created_at` first. Pages are stable: a session made or removed meanwhile neither repeats nor skips another.",
+ .summary = "List the sessions that the caller may see", .success = 200, .answer = "SessionList", .run = api_sessions_list,
+ .about = "Newest `created_at` first. Pages are stable: creating or removing a session meanwhile neither repeats nor skips another.",
  .query = FIELDS(PAGE, F("owner", TEXT, "a user"), F("agent", TEXT, "name of an agent"), F("tag", TEXT, "a tag"),
-                 F("tree", TEXT, "a tree id"), F("title", TEXT, "part of the title, any case"), F("sandbox", TEXT, "one of the caller's"),
-                 F("archived", ENUM, "`exclude` when not given", .words = "exclude|include|only")),
+                 F("tree", TEXT, "a tree id"), F("title", TEXT, "part of the title, ignoring case"), F("sandbox", TEXT, "one of the caller's sandboxes"),
+                 F("archived", ENUM, "how to treat archived sessions; default `exclude`", .words = "exclude|include|only")),
  .statuses = "SANDBOX_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "limit=10&tag=travel"),
 ROUTE("GET", S1, ROLE_USER, .name = "getSession", .group = "Sessions", .flags = ROUTE_PAGE,
- .summary = "One session", .success = 200, .answer = "Session", .run = api_session_get, .statuses = E_SEE,
- .about = "Its `ETag` begins with the `prefix_hash` of the head: sent back as `If-Match`, it makes a write conditional."),
+ .summary = "Get a session", .success = 200, .answer = "Session", .run = api_session_get, .statuses = E_SEE,
+ .about = "Its `ETag` begins with the `prefix_hash` of the head: send it as `If-Match` to make a write conditional."),
 ROUTE("PATCH", S1, ROLE_USER, .name = "updateSession", .group = "Sessions", .flags = ROUTE_WRITE,
- .summary = "Changes a session", .success = 200, .answer = "Session", .run = api_session_patch,
- .about = "Only what is given changes; `null` clears a title, an agent, metadata or `merged_into`.",
+ .summary = "Change a session", .success = 200, .answer = "Session", .run = api_session_patch,
+ .about = "Changes only the members that are sent; `null` clears a title, an agent, metadata or `merged_into`.",
  .body = FIELDS(F("title", TEXT, "at most 500 characters", .nullable = true),
                 F("agent", OBJECT, "replaces the whole agent; a string is its name", .schema = "AgentIn", .nullable = true),
-                F("metadata", OBJECT, "replaces it", .nullable = true),
-                F("archived", BOOL, "hidden from lists that do not ask for it"), VISIBILITY,
+                F("metadata", OBJECT, "replaces the metadata", .nullable = true),
+                F("archived", BOOL, "hide it from lists that do not ask for archived sessions"), VISIBILITY,
                 F("merged_into", TEXT, "a session of the same tree", .nullable = true), EXPECT),
  .statuses = E_HEAD " TITLE_TOO_LONG TOO_LARGE", .example = "{\"title\": \"Lisbon by train\", \"archived\": false}"),
 ROUTE("DELETE", S1, ROLE_USER, .name = "deleteSession", .group = "Sessions", .flags = ROUTE_WRITE,
- .summary = "Deletes a session, or it and all that descends from it", .success = 200, .answer = "Deleted", .run = api_session_delete,
- .about = "Forks of it stay where they are. It can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
- .query = FIELDS(F("tree", BOOL, "the session and all that descends from it; never a private session of another"),
-                 F("dry_run", BOOL, "only tells what would go"), EXPECT_QUERY),
+ .summary = "Delete a session, optionally with all its descendants", .success = 200, .answer = "Deleted", .run = api_session_delete,
+ .about = "Its forks stay. It can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
+ .query = FIELDS(F("tree", BOOL, "delete its descendants, too, except private sessions of other users"),
+                 F("dry_run", BOOL, "only report what would be deleted"), EXPECT_QUERY),
  .statuses = E_HEAD, .example = "dry_run=true"),
 ROUTE("POST", S1 "/restore", ROLE_USER, .name = "restoreSession", .group = "Sessions", .flags = ROUTE_WRITE,
- .summary = "Brings a deleted session back", .success = 200, .answer = "Session", .run = api_session_restore,
- .body = FIELDS(F("tree", BOOL, "all that the same delete took")), .statuses = E_WRITE),
+ .summary = "Restore a deleted session", .success = 200, .answer = "Session", .run = api_session_restore,
+ .body = FIELDS(F("tree", BOOL, "restore everything that the same request deleted")), .statuses = E_WRITE),
 ROUTE("POST", S1 "/promote", ROLE_USER, .name = "promoteSession", .group = "Sessions", .flags = ROUTE_WRITE,
- .summary = "Makes an ephemeral session a lasting one", .success = 200, .answer = "Session", .run = api_session_promote,
+ .summary = "Make an ephemeral session permanent", .success = 200, .answer = "Session", .run = api_session_promote,
  .body = FIELDS(EXPECT), .statuses = E_HEAD),
 
 /* ------------------------------------------------------------------ sandboxes */
 ROUTE("POST", V1 "/sandboxes", ROLE_USER, .name = "createSandbox", .group = "Sandboxes", .flags = ROUTE_WRITE,
- .summary = "Makes a sandbox", .success = 201, .answer = "Sandbox", .run = api_sandbox_post,
- .about = "A sandbox holds trees that belong together, and is there for its owner alone: `sandbox` in `POST /ramet/v1/sessions` puts a new tree into it. The face of AgentPod works on one.",
+ .summary = "Create a sandbox", .success = 201, .answer = "Sandbox", .run = api_sandbox_post,
+ .about = "A sandbox groups trees that belong together; only its owner sees it. `sandbox` in `POST /ramet/v1/sessions` puts a new tree into it. The AgentPod API works on one sandbox.",
  .body = FIELDS(R("id", TEXT, "1-255 bytes, unique in the store")), .statuses = "BAD_ID SANDBOX_EXISTS", .example = "{\"id\": \"work\"}"),
 ROUTE("GET", V1 "/sandboxes", ROLE_USER, .name = "listSandboxes", .group = "Sandboxes",
- .summary = "The caller's sandboxes", .success = 200, .answer = "SandboxList", .run = api_sandboxes_list),
+ .summary = "List the caller's sandboxes", .success = 200, .answer = "SandboxList", .run = api_sandboxes_list),
 ROUTE("DELETE", V1 "/sandboxes/{sandbox}", ROLE_USER, .name = "deleteSandbox", .group = "Sandboxes", .flags = ROUTE_WRITE,
- .summary = "Removes a sandbox; its sessions stay, in none", .success = 200, .answer = "SandboxRemoved", .run = api_sandbox_delete, .statuses = "SANDBOX_NOT_FOUND"),
+ .summary = "Remove a sandbox, but keep its sessions", .success = 200, .answer = "SandboxRemoved", .run = api_sandbox_delete, .statuses = "SANDBOX_NOT_FOUND"),
 
 /* ------------------------------------------------------------------ entries */
 ROUTE("POST", S1 "/entries", ROLE_USER, .name = "appendEntries", .group = "Entries", .flags = ROUTE_WRITE,
- .summary = "Appends entries", .success = 201, .answer = "Appended", .run = api_entries_append,
- .about = "Answered when the entries are durable. An id that is on the path already with the same content is answered "
-          "with the first result (200 when nothing was new); with other content: 409 `entry_exists`. Needs writer.",
- .body = FIELDS(ENTRIES_IN, EXPECT, F("branch_id", TEXT, "a branch of this session to go on writing to, instead of its head"), LOG),
+ .summary = "Append entries", .success = 201, .answer = "Appended", .run = api_entries_append,
+ .about = "Answers once the entries are durable. If an id is already on the path with the same content, the answer is "
+          "the first result (200 if nothing was new); with other content it is 409 `entry_exists`. Needs writer.",
+ .body = FIELDS(ENTRIES_IN, EXPECT, F("branch_id", TEXT, "a branch of this session to write to instead of its head"), LOG),
  .statuses = E_HEAD " BRANCH_NOT_FOUND " E_IN,
  .example = "{\"entries\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Lisbon?\"}]}"),
 ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries", .flags = ROUTE_PAGE,
- .summary = "A page of the history", .success = 200, .answer = "EntryPage", .run = api_entries_list,
- .about = "Always oldest first. `after` and `before` name entries, so a page read while the session grows never skips or repeats one.",
- .query = FIELDS(LIMIT(1000, "how many; 50 when not given"), F("after", TEXT, "entry id on the path, exclusive"),
-                 F("before", TEXT, "entry id on the path, exclusive"), F("tail", BOOL, "the last ones, of what `after` and `before` leave"),
-                 F("from", INT, "from this position on, instead of `after`", .least = 0, .most = 16777215),
+ .summary = "Read a page of the history", .success = 200, .answer = "EntryPage", .run = api_entries_list,
+ .about = "Always oldest first. `after` and `before` name entries, so pages neither skip nor repeat an entry while the session grows.",
+ .query = FIELDS(LIMIT(1000, "page size; default 50"), F("after", TEXT, "entry id on the path, exclusive"),
+                 F("before", TEXT, "entry id on the path, exclusive"), F("tail", BOOL, "the last entries of the range that `after` and `before` select"),
+                 F("from", INT, "begin at this position; alternative to `after`", .least = 0, .most = 16777215),
                  F("channel", TEXT, "only entries of this channel"), BRANCH, LOG,
-                 F("versions", BOOL, "`false` leaves the `versions` of each entry out"),
-                 F("feedback", BOOL, "`true` tells with each entry what the caller thinks of it"),
-                 F("view", ENUM, "what is read: the record as it was written", .words = "record")),
+                 F("versions", BOOL, "`false` leaves out the `versions` of each entry"),
+                 F("feedback", BOOL, "`true` adds the caller's feedback to each entry"),
+                 F("view", ENUM, "what to read: the record as it was written", .words = "record")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND FORBIDDEN", .example = "tail=true&limit=20"),
 ROUTE("GET", S1 "/entries/{entry}", ROLE_USER, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
- .summary = "One entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
+ .summary = "Get an entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND"),
 ROUTE("POST", S1 "/entries/{entry}/edit", ROLE_USER, .name = "editEntry", .group = "Entries", .flags = ROUTE_WRITE,
- .summary = "A new version of an entry", .success = 201, .answer = "Appended", .run = api_entry_edit,
+ .summary = "Write a new version of an entry", .success = 201, .answer = "Appended", .run = api_entry_edit,
  .about = "Branches before the entry and appends the new one there, in one commit; the old version stays (see `branches`).",
- .body = FIELDS(R("entry", OBJECT, "the new version; without a role it has the old one's", .schema = "EntryEdit"), KEEP_RUNNING, EXPECT),
+ .body = FIELDS(R("entry", OBJECT, "the new version; default role: that of the old one", .schema = "EntryEdit"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entry\": {\"text\": \"How do I get to Porto?\"}}"),
 ROUTE("POST", S1 "/entries/{entry}/regenerate", ROLE_USER, .name = "regenerateEntry", .group = "Entries", .flags = ROUTE_WRITE,
- .summary = "Another answer in place of one", .success = 201, .answer = "Appended", .run = api_entry_regenerate,
- .about = "Branches before the answer and appends the entries of the new one there; without entries the branch is left empty, to be appended to.",
+ .summary = "Replace an answer with another one", .success = 201, .answer = "Appended", .run = api_entry_regenerate,
+ .about = "Branches before the answer and appends the entries of the new one there; without entries the branch stays empty, ready for appending.",
  .body = FIELDS(F("entries", ARRAY, "the new answer", .schema = "EntryIn"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entries\": [{\"role\": \"assistant\", \"text\": \"By night train.\"}]}"),
 ROUTE("GET", S1 "/record", ROLE_USER, .name = "getRecord", .group = "Entries", .flags = ROUTE_PAGE,
- .summary = "Everything that was ever appended in the session", .success = 200, .answer = "Record", .run = api_record_get,
- .about = "On any branch, in order of appending; what a fork inherited is not in it.",
- .query = FIELDS(F("from", INT, "counts from 0", .most = INT64_MAX), LIMIT(1000, "how many; 50 when not given"), LOG),
+ .summary = "Read everything ever appended to the session", .success = 200, .answer = "Record", .run = api_record_get,
+ .about = "Entries of all branches, in the order of appending, without inherited ones.",
+ .query = FIELDS(F("from", INT, "the first entry, counted from 0", .most = INT64_MAX), LIMIT(1000, "page size; default 50"), LOG),
  .statuses = E_SEE " FORBIDDEN", .example = "from=0&limit=100"),
 ROUTE("PUT", S1 "/entries/{entry}/feedback", ROLE_USER, .name = "putFeedback", .group = "Feedback", .flags = ROUTE_WRITE,
- .summary = "Says what the caller thinks of an entry", .success = 200, .answer = "Feedback", .run = api_feedback_put,
- .about = "One a user and entry, kept beside the entry: every session that shares the entry shows it.",
- .body = FIELDS(R("value", ENUM, "`null` takes it back", .words = "up|down", .nullable = true),
+ .summary = "Give feedback on an entry", .success = 200, .answer = "Feedback", .run = api_feedback_put,
+ .about = "One per user and entry, stored with the entry: every session that shares the entry shows it.",
+ .body = FIELDS(R("value", ENUM, "`null` removes the feedback", .words = "up|down", .nullable = true),
                 F("comment", TEXT, "at most 2,000 characters"), EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND TOO_LARGE", .example = "{\"value\": \"up\", \"comment\": \"just what I wanted\"}"),
 ROUTE("GET", S1 "/entries/{entry}/feedback", ROLE_USER, .name = "listFeedback", .group = "Feedback",
- .summary = "What everybody thinks of an entry, oldest first", .success = 200, .answer = "FeedbackList", .run = api_feedback_list,
+ .summary = "List all users' feedback on an entry, oldest first", .success = 200, .answer = "FeedbackList", .run = api_feedback_list,
  .statuses = E_SEE " ENTRY_NOT_FOUND"),
 
 /* ------------------------------------------------------------------ turns */
 ROUTE("POST", S1 "/messages", ROLE_USER, .name = "sendMessage", .group = "Messages and turns", .flags = ROUTE_WRITE,
- .summary = "Appends a message, has it answered, and records the answer", .success = 200, .answer = "TurnDone", .run = api_message_post,
- .about = "With `Accept: text/event-stream` the answer comes as it is made: `turn.started`, `turn.delta {text}`, `turn.thinking {text}`, "
+ .summary = "Send a message to the agent and record its answer", .success = 200, .answer = "TurnDone", .run = api_message_post,
+ .about = "With `Accept: text/event-stream` the answer is streamed: `turn.started`, `turn.delta {text}`, `turn.thinking {text}`, "
           "`turn.question {question}`, `turn.plan {plan}`, `entry.appended {entry}`, and at the end `turn.done {status, error?}`; each with `session_id` and `turn_id`. "
-          "Else the answer is JSON, when all is done. A client that goes away loses nothing: the answer is recorded all the same, on the branch where the turn began. "
-          "With `fork` the message goes to a fork that is made in the same step, and `session_id` names it. With `replace` it is a new version of that entry. "
-          "While a turn runs on the present head branch: 409 `turn_running`, with its `turn_id`. The same `Idempotency-Key` again joins the running turn, or gets what it came to.",
- .body = FIELDS(MESSAGE, F("id", TEXT, "id of the entry; a UUIDv7 when not given"), F("agent", OBJECT, "who answers this time; the session's agent when not given", .schema = "AgentIn"),
-                F("fork", OBJECT, "fork first: as the body of `fork`", .schema = "ForkIn"), F("replace", TEXT, "entry id: a new version of that entry, and what follows it is left behind"),
+          "Otherwise the answer is JSON at the end. If the client disconnects, nothing is lost: the answer is still recorded, on the branch where the turn began. "
+          "With `fork` the message goes to a new fork, which `session_id` names. With `replace` it is a new version of that entry. "
+          "While a turn runs on the current head branch: 409 `turn_running`, with its `turn_id`. Repeating the request with the same `Idempotency-Key` joins the running turn, or returns its result.",
+ .body = FIELDS(MESSAGE, F("id", TEXT, "id of the entry; default: a new UUIDv7"), F("agent", OBJECT, "the agent that answers this message; default: the session's", .schema = "AgentIn"),
+                F("fork", OBJECT, "fork first; the body of `fork`", .schema = "ForkIn"), F("replace", TEXT, "id of an entry to write a new version of; the entries after it stay on the old branch"),
                 KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND" E_TURN " " E_IN, .example = "{\"text\": \"How long does it take?\"}"),
 ROUTE("POST", S1 "/regenerate", ROLE_USER, .name = "regenerate", .group = "Messages and turns", .flags = ROUTE_WRITE,
- .summary = "Has a message answered once more", .success = 200, .answer = "TurnDone", .run = api_regenerate_post,
- .about = "A new version of the answer, made by the agent, and answered like `messages`.",
- .body = FIELDS(F("entry_id", TEXT, "the answer; the last one on the path when not given"), F("agent", OBJECT, "who answers this time; the session's agent when not given", .schema = "AgentIn"),
+ .summary = "Have a message answered again", .success = 200, .answer = "TurnDone", .run = api_regenerate_post,
+ .about = "Runs the agent for a new version of the answer. The answer has the form of `messages`.",
+ .body = FIELDS(F("entry_id", TEXT, "the answer to replace; default: the last one on the path"), F("agent", OBJECT, "the agent that answers this time; default: the session's", .schema = "AgentIn"),
                 KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND" E_TURN, .example = "{}"),
 ROUTE("POST", S1 "/fan-out", ROLE_USER, .name = "fanOut", .group = "Messages and turns", .flags = ROUTE_WRITE,
- .summary = "The same message to several agents, side by side", .success = 200, .answer = "FanDone", .run = api_fan_out,
- .about = "One fork an agent, from the head; their turns share a `group`. Events are those of `messages`, each with its `session_id`; the stream ends with the last `turn.done`. "
-          "The forks can be compared (`/compare`). All are cut at the same place. With an `Idempotency-Key` the same request joins the turns, or gets what they came to; "
-          "one that a crash left half done is completed.",
- .body = FIELDS(MESSAGE, R("agents", ARRAY, "1 to 16; a string is a name", .schema = "AgentIn"), EXPECT),
+ .summary = "Send a message to several agents in parallel", .success = 200, .answer = "FanDone", .run = api_fan_out,
+ .about = "Makes one fork per agent at the head; their turns share a `group`. The events are those of `messages`, each with its `session_id`; the stream ends with the last `turn.done`. "
+          "The forks can be compared (`/compare`): all are cut at the same place. Repeating the request with the same `Idempotency-Key` joins the turns, or returns their results; "
+          "a request interrupted by a crash is completed.",
+ .body = FIELDS(MESSAGE, R("agents", ARRAY, "1 to 16 agents; a string is a name", .schema = "AgentIn"), EXPECT),
  .statuses = E_HEAD " AGENT_NOT_FOUND TOO_BUSY " E_IN, .example = "{\"text\": \"And by bus?\", \"agents\": [\"echo\", \"echo\"]}"),
 ROUTE("POST", S1 "/edit", ROLE_USER, .name = "edit", .group = "Messages and turns", .flags = ROUTE_WRITE,
- .summary = "A new version of an entry that nobody answers", .success = 201, .answer = "Appended", .run = api_edit_post,
+ .summary = "Write a new version of an entry without an answer", .success = 201, .answer = "Appended", .run = api_edit_post,
  .about = "Branches before the entry and appends the new version there, with the role of the old one.",
- .body = FIELDS(R("entry_id", TEXT, "the entry"), MESSAGE, F("id", TEXT, "id of the new version; a UUIDv7 when not given"), KEEP_RUNNING, EXPECT),
+ .body = FIELDS(R("entry_id", TEXT, "the entry"), MESSAGE, F("id", TEXT, "id of the new version; default: a new UUIDv7"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entry_id\": \"e1\", \"text\": \"How do I get to Faro?\"}"),
 ROUTE("POST", S1 "/cancel", ROLE_USER, .name = "cancelTurn", .group = "Messages and turns", .flags = ROUTE_WRITE,
- .summary = "Ends a running turn", .success = 200, .answer = "Turn", .run = api_turn_cancel,
- .about = "What came so far is kept, marked as cut off: its last part is `{\"type\": \"data\", \"data\": {\"turn\": \"cancelled\"}}`. Needs writer. The turn runs on another node, which does not answer: 503 `node_gone`.",
- .body = FIELDS(F("turn_id", TEXT, "the one that runs on the head branch when not given")), .statuses = E_WRITE " TURN_NOT_FOUND TURN_OVER", .example = "{}"),
+ .summary = "Cancel a running turn", .success = 200, .answer = "Turn", .run = api_turn_cancel,
+ .about = "The output so far is recorded and marked as cut off: its last part is `{\"type\": \"data\", \"data\": {\"turn\": \"cancelled\"}}`. Needs writer. If the turn runs on another node that does not respond: 503 `node_gone`.",
+ .body = FIELDS(F("turn_id", TEXT, "the turn; default: the one that runs on the head branch")), .statuses = E_WRITE " TURN_NOT_FOUND TURN_OVER", .example = "{}"),
 ROUTE("GET", S1 "/turns", ROLE_USER, .name = "listTurns", .group = "Messages and turns",
- .summary = "The turns of a session, newest first", .success = 200, .answer = "TurnList", .run = api_turns_list,
- .query = FIELDS(LIMIT(1000, "how many; 50 when not given")), .statuses = E_SEE),
+ .summary = "List the turns of a session, newest first", .success = 200, .answer = "TurnList", .run = api_turns_list,
+ .query = FIELDS(LIMIT(1000, "page size; default 50")), .statuses = E_SEE),
 ROUTE("GET", S1 "/turns/{turn}", ROLE_USER, .name = "getTurn", .group = "Messages and turns",
- .summary = "One turn", .success = 200, .answer = "Turn", .run = api_turn_get, .statuses = E_SEE " TURN_NOT_FOUND"),
+ .summary = "Get a turn", .success = 200, .answer = "Turn", .run = api_turn_get, .statuses = E_SEE " TURN_NOT_FOUND"),
 ROUTE("POST", S1 "/turns/{turn}/answer", ROLE_USER, .name = "answerQuestion", .group = "Messages and turns", .flags = ROUTE_WRITE,
- .summary = "Answers a question of the agent", .success = 200, .answer = "Turn", .run = api_turn_answer,
- .about = "An agent asks for a permission or an input (`turn.question`, `running.question`), and waits. Needs writer. A question that is not open: 404 `question_not_found`. The turn runs on another node, which does not answer: 503 `node_gone`.",
+ .summary = "Answer a question of the agent", .success = 200, .answer = "Turn", .run = api_turn_answer,
+ .about = "An agent may ask for a permission or for input (`turn.question`, `running.question`), and then waits. Needs writer. If the question is not open: 404 `question_not_found`. If the turn runs on another node that does not respond: 503 `node_gone`.",
  .body = FIELDS(R("question_id", TEXT, "`id` of the question"), R("answer", ANY, "the id of an option, or a text")),
  .statuses = E_WRITE " TURN_NOT_FOUND TURN_OVER", .example = "{\"question_id\": \"q1\", \"answer\": \"allow\"}"),
 
 /* ------------------------------------------------------------------ moves */
 ROUTE("POST", S1 "/fork", ROLE_USER, .name = "forkSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
- .summary = "Forks a session at any entry", .success = 201, .answer = "Session", .run = api_fork_create,
- .about = "A new session in the same tree that shares the history up to the cut, whatever its length; nothing is copied. `cut` "
-          "in the answer tells where it really cut. An entry that is not on the present path is 404 and nothing is created. "
-          "A fork for the tree needs writer, a private one reader or a share link; through a link it is private when `visibility` is not given.",
- .body = FIELDS(AT, F("branch_id", TEXT, "the branch of this session whose path holds `at`; its head when not given"), CUT, ADK_AT,
-                NEW_ID, TITLE, REASON, TAGS, F("agent", OBJECT, "the parent's when not given; a string is its name", .schema = "AgentIn"),
-                METADATA, F("type", ENUM, "`explicit` when not given", .words = TYPES), VISIBILITY, EPHEMERAL,
-                F("created_by", OBJECT, "who made it, as the caller says; the caller when not given", .schema = "CreatedBy"), EXPECT),
+ .summary = "Fork a session at any entry", .success = 201, .answer = "Session", .run = api_fork_create,
+ .about = "Creates a session in the same tree that shares the history up to the cut, however long it is; nothing is copied. `cut` "
+          "in the answer is where it was really cut. For an entry that is not on the current path the answer is 404, and nothing is created. "
+          "A fork visible to the tree needs writer, a private one reader or a share link; through a link it is private by default.",
+ .body = FIELDS(AT, F("branch_id", TEXT, "the branch of this session whose path contains `at`; default: its head"), CUT, ADK_AT,
+                NEW_ID, TITLE, REASON, TAGS, F("agent", OBJECT, "the agent; default: the parent's; a string is its name", .schema = "AgentIn"),
+                METADATA, F("type", ENUM, "what caused the fork; default `explicit`", .words = TYPES), VISIBILITY, EPHEMERAL,
+                F("created_by", OBJECT, "the creator, as stated by the caller; default: the caller", .schema = "CreatedBy"), EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG REASON_TOO_LONG TOO_LARGE",
  .example = "{\"at\": {\"entry_id\": \"e1\", \"side\": \"after\"}, \"reason\": \"by bus instead\"}"),
 ROUTE("POST", S1 "/rewind", ROLE_USER, .name = "rewindSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
- .summary = "Takes a session back to an entry", .success = 200, .answer = "Session", .run = api_rewind_to,
- .about = "The head moves to a new branch at the cut; what was there stays on its old branch, and the move can be undone.",
+ .summary = "Rewind a session to an entry", .success = 200, .answer = "Session", .run = api_rewind_to,
+ .about = "Moves the head to a new branch at the cut. The entries after it stay on the old branch, and the move can be undone.",
  .body = FIELDS(R("at", OBJECT, "where to cut", .schema = "At"), CUT, ADK_AT, REASON,
                 KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND REASON_TOO_LONG", .example = "{\"at\": {\"entry_id\": \"e1\"}, \"reason\": \"start over\"}"),
 ROUTE("POST", S1 "/undo", ROLE_USER, .name = "undoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
- .summary = "Takes the last move back", .success = 200, .answer = "Session", .run = api_move_undo,
- .about = "As in an editor, without limit. Moves are rewind, switch, edit, regenerate and sync; appending is none.",
+ .summary = "Undo the last move", .success = 200, .answer = "Session", .run = api_move_undo,
+ .about = "As in an editor, without limit. Moves are rewind, switch, edit, regenerate and sync; appending is not a move.",
  .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " NOTHING_TO_UNDO"),
 ROUTE("POST", S1 "/redo", ROLE_USER, .name = "redoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
- .summary = "Takes the last undo back", .success = 200, .answer = "Session", .run = api_move_redo,
- .about = "A new move ends it.", .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " NOTHING_TO_REDO"),
+ .summary = "Redo the last undone move", .success = 200, .answer = "Session", .run = api_move_redo,
+ .about = "A new move discards what could be redone.", .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " NOTHING_TO_REDO"),
 ROUTE("POST", S1 "/switch", ROLE_USER, .name = "switchBranch", .group = "Forks and moves", .flags = ROUTE_WRITE,
- .summary = "Goes to another branch of the session", .success = 200, .answer = "Session", .run = api_move_switch,
- .body = FIELDS(R("branch_id", TEXT, "a branch of this session, like `b17`"), KEEP_RUNNING, EXPECT),
+ .summary = "Switch to another branch of the session", .success = 200, .answer = "Session", .run = api_move_switch,
+ .body = FIELDS(R("branch_id", TEXT, "a branch of this session, such as `b17`"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " BRANCH_NOT_FOUND", .example = "{\"branch_id\": \"b1\"}"),
 ROUTE("POST", S1 "/sync", ROLE_USER, .name = "syncSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
- .summary = "Makes the history equal to a client's list", .success = 200, .answer = "Session", .run = api_move_sync,
+ .summary = "Make the history equal to a client's list", .success = 200, .answer = "Session", .run = api_move_sync,
  .about = "Finds the first difference, branches there and appends the rest, in one commit; a list that is a prefix is a rewind. "
-          "Entries match by id (when given), role and content. `sync` in the answer tells what was done.",
- .body = FIELDS(R("entries", ARRAY, "the whole list; all of one channel", .schema = "EntryIn"), KEEP_RUNNING, EXPECT),
+          "Entries match by id (if given), role and content. `sync` in the answer is what was done.",
+ .body = FIELDS(R("entries", ARRAY, "the whole list, in one channel", .schema = "EntryIn"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " " E_IN, .example = "{\"entries\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Lisbon?\"}]}"),
 ROUTE("GET", S1 "/head-log", ROLE_USER, .name = "listMoves", .group = "Forks and moves", .flags = ROUTE_PAGE,
- .summary = "Every move of the head, newest first", .success = 200, .answer = "MoveList", .run = api_moves_list,
+ .summary = "List the moves of the head, newest first", .success = 200, .answer = "MoveList", .run = api_moves_list,
  .query = FIELDS(PAGE), .statuses = E_SEE " BAD_CURSOR"),
 ROUTE("GET", S1 "/branches", ROLE_USER, .name = "listBranches", .group = "Forks and moves", .flags = ROUTE_PAGE,
- .summary = "The versions of a message, or all branches", .success = 200, .answer = "BranchList", .run = api_branches_list,
+ .summary = "List the versions of a message, or all branches", .success = 200, .answer = "BranchList", .run = api_branches_list,
  .about = "With `at`: the versions at that entry's position, oldest first (the picker's 2/3). Without it: every branch of the session.",
- .query = FIELDS(F("at", TEXT, "entry id"), F("branch", TEXT, "the branch of this session whose path holds `at`; its head when not given")),
+ .query = FIELDS(F("at", TEXT, "entry id"), F("branch", TEXT, "the branch of this session whose path contains `at`; default: its head")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND", .example = "at=e1"),
 
 /* ------------------------------------------------------------------ lineage */
 ROUTE("GET", S1 "/ancestry", ROLE_USER, .name = "listAncestry", .group = "Lineage", .flags = ROUTE_PAGE,
- .summary = "From the root to the session, which is last", .success = 200, .answer = "SessionList", .run = api_ancestry_list,
- .about = "Private sessions of others are left out; deleted ones are place holders (`deleted`).", .query = FIELDS(WHOLE),
+ .summary = "List the ancestors of a session, root first, and the session itself", .success = 200, .answer = "SessionList", .run = api_ancestry_list,
+ .about = "Private sessions of other users are left out; deleted ones are placeholders (`deleted`).", .query = FIELDS(WHOLE),
  .statuses = E_SEE " BAD_CURSOR"),
 ROUTE("GET", S1 "/children", ROLE_USER, .name = "listChildren", .group = "Lineage", .flags = ROUTE_PAGE,
- .summary = "Its direct forks, oldest first", .success = 200, .answer = "SessionList", .run = api_children_list, .query = FIELDS(WHOLE),
+ .summary = "List the direct forks of a session, oldest first", .success = 200, .answer = "SessionList", .run = api_children_list, .query = FIELDS(WHOLE),
  .statuses = E_SEE " BAD_CURSOR"),
 ROUTE("GET", S1 "/tree", ROLE_USER, .name = "getTree", .group = "Lineage", .flags = ROUTE_PAGE,
- .summary = "The whole tree that the session is in", .success = 200, .answer = "SessionList", .run = api_tree_list, .query = FIELDS(WHOLE),
+ .summary = "List all sessions of the tree", .success = 200, .answer = "SessionList", .run = api_tree_list, .query = FIELDS(WHOLE),
  .about = "Parents before their forks, each with `depth` and `path` (the ids from the root, at most the last 64).",
  .statuses = E_SEE " BAD_CURSOR"),
 ROUTE("GET", S1 "/tree/branches", ROLE_USER, .name = "listTreeBranches", .group = "Lineage", .flags = ROUTE_PAGE,
- .summary = "The branches of all sessions of the tree", .success = 200, .answer = "BranchList", .run = api_tree_branches_list, .query = FIELDS(WHOLE),
- .about = "Those that the caller sees, each with `session_id`, after the one that it left; without `entry_id` and `preview`, which `listBranches` of a session tells.",
+ .summary = "List the branches of all sessions of the tree", .success = 200, .answer = "BranchList", .run = api_tree_branches_list, .query = FIELDS(WHOLE),
+ .about = "The branches that the caller may see, each with `session_id` and after the one that it left; without `entry_id` and `preview`, which `listBranches` returns.",
  .statuses = E_SEE " BAD_CURSOR"),
 ROUTE("GET", S1 "/fork-points", ROLE_USER, .name = "listForkPoints", .group = "Lineage", .flags = ROUTE_PAGE,
- .summary = "Where forks and branches leave the present path", .success = 200, .answer = "ForkPointList", .run = api_fork_points_list,
+ .summary = "List where forks and branches leave the current path", .success = 200, .answer = "ForkPointList", .run = api_fork_points_list,
  .statuses = E_SEE),
 ROUTE("GET", S1 "/usage", ROLE_USER, .name = "getUsage", .group = "Lineage", .flags = ROUTE_PAGE,
- .summary = "Tokens and cost: own, path and tree", .success = 200, .answer = "UsageReport", .run = api_usage_get, .statuses = E_SEE),
+ .summary = "Get tokens and cost of the session, its path and its tree", .success = 200, .answer = "UsageReport", .run = api_usage_get, .statuses = E_SEE),
 ROUTE("GET", S1 "/state", ROLE_USER, .name = "getState", .group = "Lineage", .flags = ROUTE_PAGE,
- .summary = "The session state at an entry", .success = 200, .answer = "State", .run = api_state_get,
- .about = "The fold of the state deltas on the path; a null in a delta removes the key.",
- .query = FIELDS(F("at", TEXT, "entry id, inclusive; the head when not given")), .statuses = E_SEE " ENTRY_NOT_FOUND"),
+ .summary = "Get the session state at an entry", .success = 200, .answer = "State", .run = api_state_get,
+ .about = "The result of applying the state deltas on the path; a null in a delta removes the key.",
+ .query = FIELDS(F("at", TEXT, "entry id, inclusive; default: the head")), .statuses = E_SEE " ENTRY_NOT_FOUND"),
 
 /* ------------------------------------------------------------------ tags, members */
 ROUTE("PUT", S1 "/tags", ROLE_USER, .name = "setTags", .group = "Tags and members", .flags = ROUTE_WRITE,
- .summary = "Replaces the tags", .success = 200, .answer = "Tags", .run = api_tags_put,
- .body = FIELDS(R("tags", ARRAY, "at most 64, of 1-50 characters"), EXPECT), .statuses = E_HEAD " BAD_TAG TOO_MANY_TAGS",
+ .summary = "Replace the tags", .success = 200, .answer = "Tags", .run = api_tags_put,
+ .body = FIELDS(R("tags", ARRAY, "at most 64 tags of 1-50 characters"), EXPECT), .statuses = E_HEAD " BAD_TAG TOO_MANY_TAGS",
  .example = "{\"tags\": [\"travel\", \"train\"]}"),
 ROUTE("POST", S1 "/tags", ROLE_USER, .name = "addTags", .group = "Tags and members", .flags = ROUTE_WRITE,
- .summary = "Adds tags", .success = 200, .answer = "Tags", .run = api_tags_post,
- .body = FIELDS(R("tags", ARRAY, "of 1-50 characters; trimmed and made lower case"), EXPECT),
+ .summary = "Add tags", .success = 200, .answer = "Tags", .run = api_tags_post,
+ .body = FIELDS(R("tags", ARRAY, "tags of 1-50 characters; trimmed and converted to lower case"), EXPECT),
  .statuses = E_HEAD " BAD_TAG TOO_MANY_TAGS", .example = "{\"tags\": [\"cheap\"]}"),
 ROUTE("DELETE", S1 "/tags/{tag}", ROLE_USER, .name = "removeTag", .group = "Tags and members", .flags = ROUTE_WRITE,
- .summary = "Takes a tag off", .success = 200, .answer = "Tags", .run = api_tag_delete, .query = FIELDS(EXPECT_QUERY),
- .about = "No error when it was not there.", .statuses = E_HEAD " BAD_TAG"),
+ .summary = "Remove a tag", .success = 200, .answer = "Tags", .run = api_tag_delete, .query = FIELDS(EXPECT_QUERY),
+ .about = "Removing a tag that is not there is not an error.", .statuses = E_HEAD " BAD_TAG"),
 ROUTE("GET", V1 "/tags", ROLE_USER, .name = "listTags", .group = "Tags and members",
- .summary = "Every tag on a session that the caller may see", .success = 200, .answer = "TagList", .run = api_tags_list),
+ .summary = "List the tags of all sessions that the caller may see", .success = 200, .answer = "TagList", .run = api_tags_list),
 ROUTE("GET", S1 "/members", ROLE_USER, .name = "listMembers", .group = "Tags and members",
- .summary = "The members of the session's tree", .success = 200, .answer = "MemberList", .run = api_members_list, .statuses = E_SEE),
+ .summary = "List the members of the session's tree", .success = 200, .answer = "MemberList", .run = api_members_list, .statuses = E_SEE),
 ROUTE("PUT", S1 "/members/{user}", ROLE_USER, .name = "setMember", .group = "Tags and members", .flags = ROUTE_WRITE,
- .summary = "Makes a user a member of the tree, or changes his level", .success = 200, .answer = "Member", .run = api_member_put,
- .about = "Needs manager. `owner` hands the tree over (its owner only): the old owner becomes manager.",
- .body = FIELDS(R("level", ENUM, "what he may do", .words = LEVELS), EXPECT), .statuses = E_HEAD " BAD_ID",
+ .summary = "Add a member to the tree, or change a member's level", .success = 200, .answer = "Member", .run = api_member_put,
+ .about = "Needs manager. `owner` transfers the tree (its owner only): the old owner becomes manager.",
+ .body = FIELDS(R("level", ENUM, "the access level", .words = LEVELS), EXPECT), .statuses = E_HEAD " BAD_ID",
  .example = "{\"level\": \"writer\"}"),
 ROUTE("DELETE", S1 "/members/{user}", ROLE_USER, .name = "removeMember", .group = "Tags and members", .flags = ROUTE_WRITE,
- .summary = "Takes a user out of the tree", .success = 204, .run = api_member_delete, .query = FIELDS(EXPECT_QUERY),
- .about = "Needs manager; a member may remove himself.", .statuses = E_HEAD " MEMBER_NOT_FOUND"),
+ .summary = "Remove a member from the tree", .success = 204, .run = api_member_delete, .query = FIELDS(EXPECT_QUERY),
+ .about = "Needs manager; members may remove themselves.", .statuses = E_HEAD " MEMBER_NOT_FOUND"),
 
 /* ------------------------------------------------------------------ compare, search */
 ROUTE("GET", V1 "/compare", ROLE_USER, .name = "compareSessions", .group = "Compare and search", .flags = ROUTE_PAGE,
- .summary = "2 to 16 sides beside each other", .success = 200, .answer = "Comparison", .run = api_compare_get,
+ .summary = "Compare 2 to 16 sides", .success = 200, .answer = "Comparison", .run = api_compare_get,
  .about = "A side is `SESSION` or `SESSION@BRANCH`, split at the last `@`, and only if a branch of that session follows.",
- .query = FIELDS(R("side", ARRAY, "a side; give it 2 to 16 times"), LIMIT(1000, "entries of each side past what all share; 100 when not given")),
+ .query = FIELDS(R("side", ARRAY, "a side; repeat 2 to 16 times"), LIMIT(1000, "number of entries per side after the shared ones; default 100")),
  .statuses = E_SEE " BRANCH_NOT_FOUND", .example = "side=trip&side=bus"),
 ROUTE("POST", V1 "/compare/verdict", ROLE_USER, .name = "addVerdict", .group = "Compare and search", .flags = ROUTE_WRITE,
- .summary = "Keeps which side was the better one", .success = 201, .answer = "Verdict", .run = api_verdict_add,
- .about = "All sides must be of one tree; needs writer.",
- .body = FIELDS(R("sides", ARRAY, "2 to 16", .schema = "SideIn"),
-                R("winner", ANY, "the side as it stands in `sides`, its session id, or its number from 0; `null`: a tie", .nullable = true), REASON),
+ .summary = "Record which side was better", .success = 201, .answer = "Verdict", .run = api_verdict_add,
+ .about = "All sides must be in one tree. Needs writer.",
+ .body = FIELDS(R("sides", ARRAY, "2 to 16 sides", .schema = "SideIn"),
+                R("winner", ANY, "the better side: as in `sides`, by its session id, or by its number from 0; `null`: a tie", .nullable = true), REASON),
  .statuses = E_WRITE " BRANCH_NOT_FOUND REASON_TOO_LONG", .example = "{\"sides\": [\"trip\", \"bus\"], \"winner\": \"bus\", \"reason\": \"cheaper\"}"),
 ROUTE("GET", V1 "/compare/verdicts", ROLE_USER, .name = "listVerdicts", .group = "Compare and search",
- .summary = "Verdicts, newest first", .success = 200, .answer = "VerdictList", .run = api_verdicts_list,
- .query = FIELDS(F("session", TEXT, "only those that name this session"), PAGE), .statuses = E_SEE " BAD_CURSOR"),
+ .summary = "List verdicts, newest first", .success = 200, .answer = "VerdictList", .run = api_verdicts_list,
+ .query = FIELDS(F("session", TEXT, "only verdicts that name this session"), PAGE), .statuses = E_SEE " BAD_CURSOR"),
 ROUTE("GET", V1 "/search", ROLE_USER, .name = "search", .group = "Compare and search",
- .summary = "Full text over everything that the caller may see, best first", .success = 200, .answer = "HitList", .run = api_search_get,
- .query = FIELDS(R("q", TEXT, "words (all must occur), \"a phrase\", prefix*, -without"), F("session", TEXT, "in this session"),
-                 F("tree", TEXT, "in this tree"), F("tag", TEXT, "in sessions with this tag"), F("agent", TEXT, "in sessions of this agent"),
-                 F("role", ENUM, "of this role", .words = ROLES), F("since", TIME, "created then or later"),
-                 F("until", TIME, "created before"), LIMIT(200, "how many; 20 when not given"), CURSOR),
+ .summary = "Search the full text of everything that the caller may see, best hits first", .success = 200, .answer = "HitList", .run = api_search_get,
+ .query = FIELDS(R("q", TEXT, "words (all must occur), \"a phrase\", prefix*, -excluded"), F("session", TEXT, "only in this session"),
+                 F("tree", TEXT, "only in this tree"), F("tag", TEXT, "only in sessions with this tag"), F("agent", TEXT, "only in sessions of this agent"),
+                 F("role", ENUM, "only entries of this role", .words = ROLES), F("since", TIME, "only entries created then or later"),
+                 F("until", TIME, "only entries created before"), LIMIT(200, "page size; default 20"), CURSOR),
  .statuses = E_SEE " TREE_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "q=lisbon"),
 
 /* ------------------------------------------------------------------ attachments */
 ROUTE("POST", V1 "/attachments", ROLE_USER, .name = "uploadAttachment", .group = "Attachments", .flags = ROUTE_WRITE | ROUTE_UPLOAD,
- .summary = "Uploads a file", .success = 201, .answer = "Attachment", .run = api_attachment_post, .sink = api_attachment_sink,
- .about = "The body is the file itself, with its media type as `Content-Type` (multipart is not taken). An entry refers to it by a part "
-          "`{\"type\": \"file\", \"attachment_id\": …}`; one that no entry refers to expires.",
- .query = FIELDS(F("name", TEXT, "file name; else the one in Content-Disposition"),
-                 F("sha256", TEXT, "hex; other bytes are refused with 422 `digest_mismatch`")),
+ .summary = "Upload a file", .success = 201, .answer = "Attachment", .run = api_attachment_post, .sink = api_attachment_sink,
+ .about = "The body is the file itself, with its media type as `Content-Type` (multipart is not accepted). An entry refers to it with a part "
+          "`{\"type\": \"file\", \"attachment_id\": …}`; an attachment that no entry refers to expires.",
+ .query = FIELDS(F("name", TEXT, "file name; default: the one in Content-Disposition"),
+                 F("sha256", TEXT, "expected digest in hex; other content is refused with 422 `digest_mismatch`")),
  .statuses = "DIGEST_MISMATCH TOO_LARGE", .example = "name=ticket.txt"),
 ROUTE("GET", V1 "/attachments/{attachment}", ROLE_USER, .name = "downloadAttachment", .group = "Attachments",
- .summary = "The bytes of an attachment", .success = 200, .run = api_attachment_get,
- .about = "With its media type, as a download. For the uploader and whoever may read an entry that refers to it.", .statuses = "ATTACHMENT_NOT_FOUND"),
+ .summary = "Download an attachment", .success = 200, .run = api_attachment_get,
+ .about = "Sent with its media type, as a download. For the uploader and all who may read an entry that refers to it.", .statuses = "ATTACHMENT_NOT_FOUND"),
 ROUTE("GET", V1 "/attachments/{attachment}/info", ROLE_USER, .name = "getAttachment", .group = "Attachments",
- .summary = "What is known about an attachment", .success = 200, .answer = "Attachment", .run = api_attachment_info, .statuses = "ATTACHMENT_NOT_FOUND"),
+ .summary = "Get an attachment's properties", .success = 200, .answer = "Attachment", .run = api_attachment_info, .statuses = "ATTACHMENT_NOT_FOUND"),
 ROUTE("DELETE", V1 "/attachments/{attachment}", ROLE_USER, .name = "deleteAttachment", .group = "Attachments", .flags = ROUTE_WRITE,
- .summary = "Deletes an attachment that no entry refers to", .success = 204, .run = api_attachment_delete,
- .about = "Its uploader only.", .statuses = "ATTACHMENT_NOT_FOUND ATTACHMENT_IN_USE FORBIDDEN"),
+ .summary = "Delete an attachment that no entry refers to", .success = 204, .run = api_attachment_delete,
+ .about = "For its uploader only.", .statuses = "ATTACHMENT_NOT_FOUND ATTACHMENT_IN_USE FORBIDDEN"),
 
 /* ------------------------------------------------------------------ shares */
 ROUTE("POST", S1 "/shares", ROLE_USER, .name = "createShare", .group = "Share links", .flags = ROUTE_WRITE,
- .summary = "Makes a share link", .success = 201, .answer = "Share", .run = api_share_post,
- .about = "Whoever has the `token` (in `X-Ramet-Share`, or `?share=`) reads this session's path and versions, nothing else, and may fork "
-          "it as a private session of his own. The token is shown this once, and to who repeats the request with its `Idempotency-Key`. Needs the session's owner, or manager in the tree.",
- .body = FIELDS(F("write", BOOL, "the holder may write the session, too"),
-                F("expires_seconds", NUMBER, "the link ends after that many seconds; never when not given"), EXPECT),
+ .summary = "Create a share link", .success = 201, .answer = "Share", .run = api_share_post,
+ .about = "The holder of the `token` (sent as `X-Ramet-Share` or `?share=`) may read this session's path and versions, nothing else, and may fork "
+          "it as a private session. The token is returned only once, and when the request is repeated with its `Idempotency-Key`. Needs the session's owner, or manager in the tree.",
+ .body = FIELDS(F("write", BOOL, "allow the holder to write, too"),
+                F("expires_seconds", NUMBER, "expire after this many seconds; default: never"), EXPECT),
  .statuses = E_HEAD, .example = "{\"write\": false, \"expires_seconds\": 86400}"),
 ROUTE("GET", S1 "/shares", ROLE_USER, .name = "listShares", .group = "Share links",
- .summary = "The share links of a session", .success = 200, .answer = "ShareList", .run = api_shares_list, .statuses = E_WRITE),
+ .summary = "List the share links of a session", .success = 200, .answer = "ShareList", .run = api_shares_list, .statuses = E_WRITE),
 ROUTE("DELETE", S1 "/shares/{share}", ROLE_USER, .name = "revokeShare", .group = "Share links", .flags = ROUTE_WRITE,
- .summary = "Ends a share link", .success = 204, .run = api_share_delete, .query = FIELDS(EXPECT_QUERY), .statuses = E_HEAD " SHARE_NOT_FOUND"),
+ .summary = "Revoke a share link", .success = 204, .run = api_share_delete, .query = FIELDS(EXPECT_QUERY), .statuses = E_HEAD " SHARE_NOT_FOUND"),
 ROUTE("GET", V1 "/share", ROLE_USER, .name = "openShare", .group = "Share links",
- .summary = "What the share link of the request opens", .success = 200, .answer = "SharedSession", .run = api_share_open,
+ .summary = "Get the session of the request's share link", .success = 200, .answer = "SharedSession", .run = api_share_open,
  .statuses = "SHARE_NOT_FOUND", .example = "share=TOKEN"),
 
 /* ------------------------------------------------------------------ live, about */
 ROUTE("GET", V1 "/events", ROLE_USER, .name = "streamEvents", .group = "Live events", .flags = ROUTE_STREAM,
- .summary = "What happens, as it happens (server-sent events)", .success = 200, .run = api_events_open,
+ .summary = "Stream live events (server-sent events)", .success = 200, .run = api_events_open,
  .about = "`event:` is `session.created`, `.updated`, `.forked`, `.rewound`, `.switched`, `.merged`, `.deleted`, `.restored`, `entry.appended` or "
-          "`reset`, and of turns as they run `turn.started`, `turn.delta`, `turn.thinking`, `turn.question`, `turn.plan` and `turn.done` (these have no `id:` and are not replayed; "
-          "see `running` of a session for the text so far); `data:` is `{type, session_id, tree_id, …, entry?}`; `id:` grows. With `Last-Event-ID` (or `after`) what was missed comes "
-          "first; past the window that is kept, one `reset` event says: read anew. A client that was too slow is told so by a last event `closed`.",
+          "`reset`; for running turns also `turn.started`, `turn.delta`, `turn.thinking`, `turn.question`, `turn.plan` and `turn.done` (these have no `id:` and are not replayed; "
+          "see `running` of a session for the text so far). `data:` is `{type, session_id, tree_id, …, entry?}`; `id:` grows. With `Last-Event-ID` (or `after`) the missed events are sent "
+          "first; if they are no longer kept, a `reset` event asks the client to read again. A client that is too slow gets a last event `closed`.",
  .query = FIELDS(F("session", TEXT, "only this session"), F("tree", TEXT, "only this tree"),
-                 F("after", INT, "the last number that the caller has; `Last-Event-ID` wins", .most = INT64_MAX)),
+                 F("after", INT, "the number of the last event received; `Last-Event-ID` takes precedence", .most = INT64_MAX)),
  .statuses = E_SEE " TREE_NOT_FOUND", .example = "session=trip"),
-ROUTE("GET", V1 "/me", ROLE_USER, .name = "getMe", .group = "About", .summary = "Who the caller is", .success = 200, .answer = "Me", .run = api_me_get),
-ROUTE("GET", V1 "/agents", ROLE_USER, .name = "listAgents", .group = "About", .summary = "Who can answer here",
+ROUTE("GET", V1 "/me", ROLE_USER, .name = "getMe", .group = "About", .summary = "Get the caller's identity", .success = 200, .answer = "Me", .run = api_me_get),
+ROUTE("GET", V1 "/agents", ROLE_USER, .name = "listAgents", .group = "About", .summary = "List the agents of this server",
  .success = 200, .answer = "AgentList", .run = api_agents_list),
-ROUTE("GET", V1 "/agents/nearby", ROLE_USER, .name = "listNearby", .group = "About", .summary = "Model servers on this machine",
+ROUTE("GET", V1 "/agents/nearby", ROLE_USER, .name = "listNearby", .group = "About", .summary = "List model servers on this machine",
  .success = 200, .answer = "NearbyList", .run = api_agents_nearby,
- .about = "Looked for at the ports where the usual ones listen (Ollama, llama.cpp, LM Studio, vLLM), so that they can be offered; "
-          "nothing is used by that. Local mode alone: else the list is empty."),
+ .about = "Checks the default ports of Ollama, llama.cpp, LM Studio and vLLM, so that they can be offered; "
+          "this does not configure them. Local mode only: otherwise the list is empty."),
 ROUTE("POST", V1 "/agents/nearby", ROLE_USER, .name = "useNearby", .group = "About", .flags = ROUTE_WRITE,
- .summary = "Makes an agent of a model server on this machine", .success = 200, .answer = "AgentName", .run = api_agents_use,
- .about = "Its name is `local`, or `local-2` and so on; one that is there already is told. It is the default agent where only echo was there, and goes with the server: "
-          "to keep it, configure it. Local mode alone.",
- .body = FIELDS(R("url", TEXT, "of `listNearby`"), R("model", TEXT, "one that it has, at most 255 bytes")), .statuses = "FORBIDDEN",
+ .summary = "Make an agent from a model server on this machine", .success = 200, .answer = "AgentName", .run = api_agents_use,
+ .about = "Its name is `local`, or `local-2` and so on; an existing one is returned. It becomes the default agent if echo was the only one, and lasts until the server stops: "
+          "to keep it, configure it. Local mode only.",
+ .body = FIELDS(R("url", TEXT, "a URL from `listNearby`"), R("model", TEXT, "one of its models, at most 255 bytes")), .statuses = "FORBIDDEN",
  .example = "{\"url\": \"http://127.0.0.1:11434/v1\", \"model\": \"llama3.2\"}"),
 ROUTE("GET", V1 "/statistics", ROLE_USER, .name = "getStatistics", .group = "About", .flags = ROUTE_PAGE,
- .summary = "How the store is used: active users, who forked, who switched, forks a tree", .success = 200, .answer = "Statistics",
- .run = api_statistics_get, .about = "Over what the caller may see.",
- .query = FIELDS(F("days", INT, "that many days back; 30 when not given", .least = 1, .most = 366)), .example = "days=7"),
+ .summary = "Get usage statistics: active users, users who forked or switched, forks per tree", .success = 200, .answer = "Statistics",
+ .run = api_statistics_get, .about = "Counts what the caller may see.",
+ .query = FIELDS(F("days", INT, "number of days back; default 30", .least = 1, .most = 366)), .example = "days=7"),
 
 /* ------------------------------------------------------------------ upkeep */
-ROUTE("GET", V1 "/store", ROLE_ADMIN, .name = "getStore", .group = "Upkeep",
- .summary = "Numbers about the store", .success = 200, .answer = "StoreStats", .run = api_store_stats),
-ROUTE("POST", V1 "/store/gc", ROLE_ADMIN, .name = "collectGarbage", .group = "Upkeep", .flags = ROUTE_WRITE,
- .summary = "Removes for good what nothing can reach", .success = 200, .answer = "GcReport", .run = api_store_gc,
- .body = FIELDS(F("dry_run", BOOL, "only tells what would go")), .example = "{\"dry_run\": true}"),
-ROUTE("POST", V1 "/store/fsck", ROLE_ADMIN, .name = "checkStore", .group = "Upkeep", .flags = ROUTE_WRITE,
- .summary = "Checks the file, every hash, reference and head", .success = 200, .answer = "FsckReport", .run = api_store_fsck,
- .about = "Also 200 when faults were found.", .body = FIELDS({.name = NULL})),
-ROUTE("POST", V1 "/store/index", ROLE_ADMIN, .name = "updateIndex", .group = "Upkeep", .flags = ROUTE_WRITE,
- .summary = "Brings the search index up to date, or makes it anew", .success = 200, .answer = "IndexReport", .run = api_store_index,
- .body = FIELDS(F("rebuild", BOOL, "makes it anew")), .example = "{\"rebuild\": false}"),
-ROUTE("GET", V1 "/store/backup", ROLE_ADMIN, .name = "backupStore", .group = "Upkeep",
- .summary = "A consistent copy of the store's file", .success = 200, .run = api_store_backup,
- .about = "Made while others read and write. Attachments are files beside it and are not in it."),
-ROUTE("POST", V1 "/tokens", ROLE_ADMIN, .name = "createToken", .group = "Upkeep", .flags = ROUTE_WRITE,
- .summary = "Makes an API key", .success = 201, .answer = "Token", .run = api_token_post, .about = "`secret` is shown this once, and to who repeats the request with its `Idempotency-Key`.",
- .body = FIELDS(R("user", TEXT, "who it stands for"), F("client", TEXT, "name of the client"), F("roles", ARRAY, "`admin`, `auditor`, `indexer`, `agent`"),
-                F("note", TEXT, "what it is for"), F("expires_seconds", NUMBER, "it ends after that many seconds; never when not given")),
+ROUTE("GET", V1 "/store", ROLE_ADMIN, .name = "getStore", .group = "Maintenance",
+ .summary = "Get statistics of the store", .success = 200, .answer = "StoreStats", .run = api_store_stats),
+ROUTE("POST", V1 "/store/gc", ROLE_ADMIN, .name = "collectGarbage", .group = "Maintenance", .flags = ROUTE_WRITE,
+ .summary = "Remove for good what can no longer be reached", .success = 200, .answer = "GcReport", .run = api_store_gc,
+ .body = FIELDS(F("dry_run", BOOL, "only report what would be removed")), .example = "{\"dry_run\": true}"),
+ROUTE("POST", V1 "/store/fsck", ROLE_ADMIN, .name = "checkStore", .group = "Maintenance", .flags = ROUTE_WRITE,
+ .summary = "Check the file, every hash, reference and head", .success = 200, .answer = "FsckReport", .run = api_store_fsck,
+ .about = "Answers 200 even if faults were found.", .body = FIELDS({.name = NULL})),
+ROUTE("POST", V1 "/store/index", ROLE_ADMIN, .name = "updateIndex", .group = "Maintenance", .flags = ROUTE_WRITE,
+ .summary = "Update or rebuild the search index", .success = 200, .answer = "IndexReport", .run = api_store_index,
+ .body = FIELDS(F("rebuild", BOOL, "rebuild it")), .example = "{\"rebuild\": false}"),
+ROUTE("GET", V1 "/store/backup", ROLE_ADMIN, .name = "backupStore", .group = "Maintenance",
+ .summary = "Download a consistent copy of the store's file", .success = 200, .run = api_store_backup,
+ .about = "Reads and writes continue meanwhile. Attachments are separate files and not included."),
+ROUTE("POST", V1 "/tokens", ROLE_ADMIN, .name = "createToken", .group = "Maintenance", .flags = ROUTE_WRITE,
+ .summary = "Create an API key", .success = 201, .answer = "Token", .run = api_token_post, .about = "`secret` is returned only once, and when the request is repeated with its `Idempotency-Key`.",
+ .body = FIELDS(R("user", TEXT, "the user it identifies"), F("client", TEXT, "name of the client"), F("roles", ARRAY, "`admin`, `auditor`, `indexer`, `agent`"),
+                F("note", TEXT, "its purpose"), F("expires_seconds", NUMBER, "expire after this many seconds; default: never")),
  .statuses = "BAD_ID TOO_LARGE", .example = "{\"user\": \"ann\", \"note\": \"her laptop\"}"),
-ROUTE("GET", V1 "/tokens", ROLE_ADMIN, .name = "listTokens", .group = "Upkeep",
- .summary = "Every API key, without its secret", .success = 200, .answer = "TokenList", .run = api_tokens_list),
-ROUTE("DELETE", V1 "/tokens/{token}", ROLE_ADMIN, .name = "revokeToken", .group = "Upkeep", .flags = ROUTE_WRITE,
- .summary = "Ends an API key", .success = 204, .run = api_token_delete, .statuses = "TOKEN_NOT_FOUND"),
+ROUTE("GET", V1 "/tokens", ROLE_ADMIN, .name = "listTokens", .group = "Maintenance",
+ .summary = "List all API keys, without their secrets", .success = 200, .answer = "TokenList", .run = api_tokens_list),
+ROUTE("DELETE", V1 "/tokens/{token}", ROLE_ADMIN, .name = "revokeToken", .group = "Maintenance", .flags = ROUTE_WRITE,
+ .summary = "Revoke an API key", .success = 204, .run = api_token_delete, .statuses = "TOKEN_NOT_FOUND"),
 ROUTES_END,
 };
 
@@ -417,16 +417,16 @@ static const face_param params[] = {
 const face face_native = {
     .name = "native", .title = "Ramet's own API", .prefix = V1, .identity = &native_identity,
     .about = "JSON in UTF-8; times are RFC 3339 with milliseconds and `Z`. Session and entry ids are 1-255 bytes without control characters, "
-             "percent-encoded in a path, decoded once. Branch ids are like `b17`. An unknown parameter or member is refused by name.\n"
-             "Lists are an object with their noun and `next_cursor`, which is `cursor` of the next page, null at the end.\n"
-             "A write is answered when it is durable. `expected_head` in the body (or `If-Match` with the `ETag` of the session or its entries) "
-             "makes it conditional: only if the history is still exactly what the caller has read, else 409 `head_moved` with the present head.\n"
-             "Where read replicas answer history pages, a write is answered with `X-Ramet-Position`; a read that carries it sees that write. Elsewhere it is heard and means nothing.\n"
-             "`Idempotency-Key` on a POST: the same request with the same key is done once; for 24 hours it is answered with the first answer and "
-             "`Idempotency-Replayed: true`. Another request with that key is 409 `idempotency_mismatch`. What failed may be tried again. "
-             "Upkeep (`/store/…`) is the one that may run twice when both are sent at the same time: the answer of who ends first is that of both. "
-             "Answers are kept sealed by their key, which is not kept: take one that nobody can guess, like a UUID, where a secret is answered.\n"
-             "Beside their own, all routes take the parameters `user_id` (who asks, in local mode) and `share` (token of a share link; "
-             "also `X-Ramet-Share`). `X-Client-ID` names the program, and is kept with the entries that it appends.",
+             "percent-encoded in a path, decoded once. Branch ids look like `b17`. An unknown parameter or member is an error that names it.\n"
+             "A list is an object with a member named after its items and `next_cursor`, the `cursor` of the next page, null at the end.\n"
+             "A write is answered once it is durable. `expected_head` in the body (or `If-Match` with the `ETag` of the session or its entries) "
+             "makes it conditional: it succeeds only if the history is still exactly what the caller has read, otherwise 409 `head_moved` with the current head.\n"
+             "If read replicas serve history pages, the answer to a write has `X-Ramet-Position`; a read that carries it sees that write. Without replicas the header is ignored.\n"
+             "`Idempotency-Key` on a POST: the same request with the same key is executed once; for 24 hours its repetitions get the first answer and "
+             "`Idempotency-Replayed: true`. Another request with that key is 409 `idempotency_mismatch`. A failed request may be retried. "
+             "Only maintenance (`/store/…`) may run twice if both requests are sent at the same time: both get the answer of the first to finish. "
+             "Answers are stored encrypted with their key, which is not stored: use a key that cannot be guessed, such as a UUID, if the answer contains a secret.\n"
+             "Besides their own, all routes accept the parameters `user_id` (the caller, in local mode) and `share` (token of a share link; "
+             "also `X-Ramet-Share`). `X-Client-ID` names the program, and is recorded with the entries that it appends.",
     .routes = routes, .schemas = native_schemas, .params = params,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.c: sessions over HTTP: making, listing, changing, deleting, bringing back.
+ * session.c: sessions over HTTP: creating, listing, changing, deleting, restoring.
  */
 #include "face/native/native_face.h"
 
@@ -94,7 +94,7 @@ void api_session_get(request *q)
         face_etag(q, out->head.hash, q->out.p, q->out.n);
 }
 
-/* What is null is cleared: the library's "" and {}. */
+/* null clears a member: the library's "" and {}. */
 static const char *text_or_clear(request *q, const char *name)
 {
     return face_cleared(q, name) ? "" : face_text(q, name);

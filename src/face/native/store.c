@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * store.c: upkeep and API keys over HTTP, for administrators: what the library keeps for the
- * embedding program is asked through a call of nobody.
+ * store.c: maintenance and API keys over HTTP, for administrators. The library reserves these
+ * functions for the embedding program, so they run in a call without a user.
  */
 #include "face/native/native_face.h"
 #include "ramet/tokens.h"
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The call is nobody's, but an idempotency key is still of who asks. */
+/* The call has no user, but an idempotency key still belongs to the user who sent it. */
 static ramet_call *program_call(request *q)
 {
     q->c = ramet_call_new(q->host->store, NULL, q->who.client);
@@ -25,7 +25,7 @@ static ramet_call *program_call(request *q)
     return q->c;
 }
 
-/* For work that is not one commit: NULL when its key is answered already. */
+/* For work that is not one commit: NULL if its key has been answered already. */
 static ramet_call *work_call(request *q)
 {
     ramet_call *c = program_call(q);
@@ -84,7 +84,7 @@ static int remove_one(const char *path, const struct stat *about, int kind, stru
     return remove(path);
 }
 
-/* The copy is made in a folder of its own, and has no name any more when it is sent. */
+/* Makes the copy in a temporary folder, and unlinks it before it is sent. */
 static bool backup_make(request *q, ramet_call *c, int *fd, int64_t *size)
 {
     struct stat about;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * turn.c: messages and turns: reads what is sent, has it run (turns/turns.h), and writes turns. The
+ * turn.c: messages and turns: reads requests, runs them (turns/turns.h), and writes turns. The
  * events of a turn are written in face/kit/turn_events.c.
  */
 #include "face/native/native_face.h"
@@ -51,7 +51,7 @@ static void part_file(json_writer *w, const char *attachment)
     jw_end_object(w);
 }
 
-/* Text or parts, and the files behind them, as one list of parts. */
+/* Joins text or parts, and the files after them, into one list of parts. */
 static const char *parts_joined(request *q, const char *text, const char *const *files, size_t n)
 {
     const json_node *parts = face_member(q, "parts");
@@ -74,7 +74,7 @@ static const char *parts_joined(request *q, const char *text, const char *const 
     return buf_keep_whole(&out, q->a);
 }
 
-/* The message of the body: text or parts, attachments. False: the answer is filled. */
+/* Reads the message in the body: text or parts, attachments. False: the answer is filled in. */
 static bool message_read(request *q, ramet_entry_in *out)
 {
     size_t n;
@@ -109,7 +109,7 @@ static bool turns_run_here(request *q)
     return q->host->turns;
 }
 
-/* Answers with events where the client accepts them, else with JSON at the end. */
+/* Answers with events if the client accepts them, otherwise with JSON at the end. */
 static void turns_answer_with(request *q, const turn_request *items, size_t n, bool fan_out)
 {
     const char *accept = request_header(q, "Accept");
@@ -138,7 +138,7 @@ void api_message_post(request *q)
         if (!api_fork_in(q, face_member(q, "fork"), &fork))
             return;
         fork.expected_head = face_expected_head(q);
-        /* Who answers in the fork is its agent. */
+        /* The fork's agent answers in the fork. */
         if (in.agent && !fork.agent)
             fork.agent = in.agent;
         in.fork = &fork;
@@ -198,7 +198,7 @@ void api_fan_out(request *q)
     turns_answer_with(q, in, n, true);
 }
 
-/* A new version of an entry, and nobody answers. */
+/* Makes a new version of an entry, without an answer. */
 void api_edit_post(request *q)
 {
     ramet_call *c = face_call(q);
@@ -216,8 +216,8 @@ void api_edit_post(request *q)
 
 /* ---------------------------------------------------------------------- turns */
 
-/* What is done to a turn that runs is not one commit: the answer is kept after it. False: answered,
- * also when the key was there. */
+/* An action on a running turn is not one commit: its answer is stored afterwards. False: the
+ * request is answered, possibly from its idempotency key. */
 static bool turn_call(request *q)
 {
     ramet_call *c = face_call(q);
@@ -235,7 +235,7 @@ static void show_turn(request *q, const void *answer)
     native_turn(&q->w, *(ramet_turn *const *)answer);
 }
 
-/* Answers with the turn as it is now, and keeps that for the key. */
+/* Answers with the current state of the turn, and stores that for the key. */
 static void turn_answer_now(request *q, ramet_turn *turn)
 {
     face_render(q, show_turn, &turn);
@@ -254,7 +254,7 @@ void api_turn_cancel(request *q)
         face_turn_error(q, &err);
 }
 
-/* A text is handed on as it reads, any other value as JSON. */
+/* A text is passed on as it is, any other value as JSON. */
 void api_turn_answer(request *q)
 {
     ramet_turn *turn;

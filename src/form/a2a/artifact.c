@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * artifact.c: the answer of a task, as text and as the artifact that A2A wants.
+ * artifact.c: the answer of a task, as text and as an A2A artifact.
  */
 #include "form/a2a/a2a.h"
 

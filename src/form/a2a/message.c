@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * message.c: A2A messages and parts of both generations against entries. a2a_task.c has tasks.
+ * message.c: converts A2A messages and parts of both versions to entries and back. Tasks are in
+ * task.c.
  */
 #include "form/a2a/a2a_internal.h"
 
@@ -95,7 +96,7 @@ static const json_node *member(const json_doc *d, const json_node *obj, const ch
     return json_is(v, JSON_NULL) ? NULL : v;
 }
 
-/* A value of metadata under one of the prefixes that runtimes use. */
+/* Finds a metadata value under one of the prefixes that runtimes use. */
 static const json_node *tagged(const json_doc *d, const json_node *metadata, const char *key)
 {
     static const char *const prefixes[] = {"adk_", "kagent_", "kagent_adk_", URN};
@@ -113,10 +114,10 @@ static const json_node *tagged(const json_doc *d, const json_node *metadata, con
 
 typedef enum { PART_TEXT, PART_FILE, PART_DATA, PART_BAD } part_kind;
 
-/* A part of either generation. */
+/* A part of either version. */
 typedef struct part {
     part_kind kind;
-    bool old; /* as in 0.3 */
+    bool old; /* version 0.3 */
     const json_node *text, *data, *bytes, *uri, *name, *media, *metadata, *node;
 } part;
 
@@ -153,8 +154,8 @@ static part part_read(arena *a, const json_doc *d, const json_node *v)
     return p;
 }
 
-/* A function call or its answer that a runtime of ADK sent as data: false when it is something
- * else. */
+/* Writes a function call or function response that an ADK runtime sent as data. False if it is
+ * neither. */
 static bool normal_tool(arena *a, const json_doc *d, const part *p, json_writer *w)
 {
     const char *type = json_text(a, d, tagged(d, p->metadata, "type"));
@@ -187,7 +188,7 @@ static void normal_file(arena *a, const json_doc *d, const part *p, json_writer 
         if (media)
             jw_kstr(w, "media_type", media);
     } else {
-        /* Its bytes stay in the body. */
+        /* The data itself stays in the body. */
         jw_kstr(w, "type", "data");
         jw_key(w, "data");
         jw_object(w);
@@ -218,7 +219,7 @@ static void normal_part(arena *a, const json_doc *d, const part *p, json_writer 
     jw_end_object(w);
 }
 
-/* The normal form of an array of parts; NULL: *why. */
+/* The normal form of an array of parts. On failure returns NULL and sets *why. */
 static const char *normal_parts(arena *a, const json_doc *d, const json_node *list, bool *blank,
                                 const char **why)
 {
@@ -322,13 +323,13 @@ const char *a2a_invocation(arena *a, const ramet_entry *e)
 
 /* ------------------------------------------------------------------- writing */
 
-/* The key of something of our own in metadata. */
+/* The metadata key for a value that Ramet adds. */
 static const char *own_key(const a2a_view *view, const char *kagent, const char *urn)
 {
     return view->stamp_key ? urn : kagent;
 }
 
-/* A file by its bytes (base64), or by where it lies. */
+/* A file by its content (base64) or by its URL. */
 static void file_write(json_writer *w, const a2a_view *view, const char *bytes, const char *uri,
                        const char *name, const char *media)
 {
@@ -350,7 +351,7 @@ static void file_write(json_writer *w, const a2a_view *view, const char *bytes, 
         jw_end_object(w);
 }
 
-/* 0.3 has objects alone. */
+/* Version 0.3 allows only objects as data. */
 static void data_write(json_writer *w, const a2a_view *view, const char *raw, bool object)
 {
     if (view->version == A2A_03)
@@ -416,7 +417,7 @@ static void head_write(json_writer *w, const a2a_view *view, const char *id, ram
     jw_kstr(w, "taskId", view->task ? view->task : "");
 }
 
-/* Metadata as it came, and the invocation where it is not in it. */
+/* Metadata as received, plus the invocation id if it is missing. */
 static void metadata_write(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
                            const json_node *metadata, const char *invocation)
 {
@@ -473,7 +474,7 @@ void a2a_artifact_rewrite(arena *a, json_writer *w, const a2a_view *view, const 
     jw_end_object(w);
 }
 
-/* ---- of the normal form */
+/* ---- from the normal form */
 
 static void tool_write(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
                        const json_node *v, bool call)
@@ -513,7 +514,7 @@ static void url_write(arena *a, json_writer *w, const a2a_view *view, const json
     file_write(w, view, NULL, url, name, media);
 }
 
-/* How a turn that was cut off is marked: that is the task's status here. */
+/* The part that marks a turn as cut off. It is not written: the task's status says so. */
 static bool is_cut_mark(const json_doc *d, const json_node *v)
 {
     const json_node *data = json_get(d, v, "data");

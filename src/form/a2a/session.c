@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * session.c: which agent a session belongs to, and the source that its metadata names, as kagent
- * and its A2A endpoint understand them.
+ * session.c: the agent a session belongs to, and the source named in its metadata, as kagent and
+ * its A2A endpoint define them.
  */
 #include "form/a2a/a2a.h"
 

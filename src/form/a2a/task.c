@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * task.c: tasks of a session: read from its path, and written for either generation.
- * form/a2a/task_update.c brings them up to date.
+ * task.c: builds the tasks of a session from its path and writes them in either version.
+ * form/a2a/task_update.c updates them.
  */
 #include "form/a2a/a2a.h"
 
@@ -14,7 +14,7 @@
 
 enum { PAGE = 1000, LOOSE_TRIES = 8 };
 
-/* Between the session and the first entry in the id of a task that is no turn's. */
+/* Separates the session from the first entry in the id of a task that has no turn. */
 #define LOOSE "~"
 
 /* --------------------------------------------------------------------- rows */
@@ -56,12 +56,12 @@ const char *a2a_row_data(arena *a, const a2a_task_in *in, const char *tip, bool 
     return buf_keep(&b, a);
 }
 
-/* What a row keeps. */
+/* The content of a row. */
 typedef struct row_data {
     a2a_state state;
     int64_t at;
     const char *time, *message, *artifacts, *metadata;
-    const char *tip; /* the last message when it was put; NULL: not told */
+    const char *tip; /* the last message when the row was written; NULL: not recorded */
     bool turn;
 } row_data;
 
@@ -88,14 +88,14 @@ static row_data row_read(arena *a, const char *data)
 
 /* ------------------------------------------------------------------ grouping */
 
-/* The messages of one task while the path is read. */
+/* The messages of one task, collected while the path is read. */
 typedef struct group {
     a2a_task t;
-    VEC(ramet_entry) list; /* unless they are too large */
-    VEC(const char *) ids; /* of them */
+    VEC(ramet_entry) list; /* empty if they are too large */
+    VEC(const char *) ids; /* their ids */
     VEC(a2a_span) spans;
-    int64_t first, last; /* times */
-    bool hidden;         /* deleted */
+    int64_t first, last; /* times of its first and last message */
+    bool hidden;         /* the task is deleted */
 } group;
 
 typedef struct loader {
@@ -104,14 +104,14 @@ typedef struct loader {
     ramet_session *s;
     const char *only; /* NULL: all tasks */
     VEC(group *) groups;
-    uint32_t *table; /* index + 1 of a group, by its id */
+    uint32_t *table; /* hash table by id: index of a group + 1 */
     size_t slots;
-    group *loose;   /* that entries without a turn go to */
-    group *last;    /* that of the last entry */
+    group *loose;   /* the group for entries without a turn */
+    group *last;    /* the group of the last entry */
     bool foreign;   /* the last entry was inherited */
-    bool as_one;    /* all are of one task, `loose` */
-    bool in_memory; /* messages are kept, however large they are */
-    bool lean;      /* messages are not kept */
+    bool as_one;    /* put everything into one task, `loose` */
+    bool in_memory; /* keep messages, however large they are */
+    bool lean;      /* do not keep messages */
 } loader;
 
 static size_t slot_of(const loader *l, const char *id)
@@ -161,8 +161,8 @@ static group *group_get(loader *l, const char *id)
     return g;
 }
 
-/* An id for a group that has none: of this session, the same at every read, and its first entry is
- * found back from it. */
+/* The id of a group that has none. It belongs to this session, is stable across reads, and its
+ * first entry can be found from it. */
 static const char *loose_id(arena *a, const char *session, const char *entry)
 {
     return arena_printf(a, "%s" LOOSE "%s", session, entry);
@@ -211,8 +211,8 @@ static void load_entry(loader *l, const ramet_entry *e)
     message_add(l, g, e);
 }
 
-/* A page at a time of the path as it was when the session was read. *fits: the messages are not too
- * large to be kept. */
+/* Reads the path, page by page, as it was when the session was read. *fits: the messages are small
+ * enough to keep. */
 static ramet_status load_path(loader *l, int64_t from, bool *fits)
 {
     int64_t at = from;
@@ -236,7 +236,7 @@ static ramet_status load_path(loader *l, int64_t from, bool *fits)
     return RAMET_OK;
 }
 
-/* The same without keeping a message. */
+/* The same, but keeps no messages. */
 static ramet_status walk_path(loader *l, int64_t from)
 {
     ramet_stream *s;
@@ -261,7 +261,7 @@ static void row_apply(loader *l, const ramet_task *row)
 {
     row_data r = row_read(l->a, row->data);
     group *g = group_find(l, row->id);
-    if (!g && (r.tip || r.turn)) /* its messages were cut off */
+    if (!g && (r.tip || r.turn)) /* its messages are no longer on the path */
         return;
     if (!g)
         g = group_get(l, row->id);
@@ -271,7 +271,7 @@ static void row_apply(loader *l, const ramet_task *row)
     bool whole = !r.tip;
     for (size_t i = g->ids.n; i-- > 0 && !whole;)
         whole = strcmp(g->ids.items[i], r.tip) == 0;
-    /* What was said of a task that was cut in the middle is not true any more. */
+    /* A task that was cut in the middle no longer has the status recorded for it. */
     if (!whole)
         return;
     g->t.state = r.state;
@@ -337,7 +337,7 @@ static void group_finish(const loader *l, group *g)
         t->updated = g->last;
     if (!t->status_at)
         t->status_at = t->updated;
-    /* What was inherited is there since the session is. */
+    /* Inherited messages exist in this session only since it was created. */
     if (t->inherited && t->status_at < l->s->created)
         t->status_at = l->s->created;
 }
@@ -370,7 +370,7 @@ static void load_begin(loader *l)
     }
 }
 
-/* The groups of the path from a position on, with their messages if these are not too large. */
+/* Groups the path from a position on, with messages if they are small enough to keep. */
 static ramet_status load_messages(loader *l, int64_t from)
 {
     bool fits;
@@ -415,8 +415,8 @@ ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_
 
 /* ------------------------------------------------------------------------ one */
 
-/* The session and the first entry that the id of a task without a turn names; false: it is none.
- * Either of them may hold the mark, too. `session` may be given. */
+/* Parses the id of a task without a turn into its session and first entry; false if it is not such
+ * an id. Either of the two may itself contain the separator. `session`, if set, must match. */
 static bool loose_find(ramet_call *c, const char *id, const char **session, ramet_entry **first)
 {
     arena *a = ramet_call_arena(c);
@@ -433,7 +433,7 @@ static bool loose_find(ramet_call *c, const char *id, const char **session, rame
     return false;
 }
 
-/* The session that a task is in; NULL: none. */
+/* The session of a task; NULL if there is none. */
 static ramet_status session_of(ramet_call *c, const char *id, const char **session)
 {
     ramet_task *row;
@@ -455,7 +455,7 @@ static ramet_status session_of(ramet_call *c, const char *id, const char **sessi
     return st;
 }
 
-/* Where its messages begin on the path; -1: they are not there. */
+/* The position of the task's first message; the length of the path if it is not on the path. */
 static ramet_status begins_at(ramet_call *c, const ramet_session *s, const char *id, int64_t *from)
 {
     ramet_turn_at at;
@@ -465,7 +465,7 @@ static ramet_status begins_at(ramet_call *c, const ramet_session *s, const char 
     if (strcmp(id, s->id) == 0)
         return RAMET_OK;
     if (loose_find(c, id, &session, &first)) {
-        /* A question always begins a task; what else does shows from the start alone. */
+        /* A question always begins a task. Any other first entry needs a walk from the start. */
         if (first->role == RAMET_USER && first->owner_no == s->number && !first->turn_id)
             *from = first->position;
         return RAMET_OK;
@@ -548,7 +548,7 @@ void a2a_status_write(arena *a, json_writer *w, const a2a_view *view, const a2a_
     jw_end_object(w);
 }
 
-/* What a message without an invocation of its own is stamped with: that of the answer behind it. */
+/* The invocation id to add to a message that has none: that of the answer that follows it. */
 static const char *stamp_of(arena *a, const a2a_task *t, size_t i)
 {
     for (size_t k = i; k < t->n; k++) {
@@ -561,12 +561,12 @@ static const char *stamp_of(arena *a, const a2a_task *t, size_t i)
     return t->history[i].turn_id;
 }
 
-/* What there is room for in a task. */
+/* The parts of a task that fit into the view's room. */
 typedef struct fitting {
-    size_t room;       /* that is left */
-    size_t omitted;    /* messages */
-    bool less;         /* the artifacts are not there */
-    const char **kept; /* messages, written; the newest first */
+    size_t room;       /* bytes left */
+    size_t omitted;    /* number of messages omitted */
+    bool less;         /* the artifacts are omitted */
+    const char **kept; /* written messages, newest first */
     size_t n;
 } fitting;
 
@@ -585,7 +585,7 @@ static size_t history_from(const a2a_task *t, int64_t most)
     return most >= 0 && (uint64_t)most < t->n ? t->n - (size_t)most : 0;
 }
 
-/* The newest messages that there is room for. */
+/* Collects the newest messages that fit. */
 static void history_fit(arena *a, const a2a_view *view, const a2a_task *t, int64_t most, fitting *f)
 {
     size_t from = history_from(t, most), i = t->n;

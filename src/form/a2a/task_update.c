@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * task_update.c: bringing a task up to date. A runtime sends the whole task again and again; stored
- * is what is new. Messages are matched by their ids: those that the task has already stay, new ones
- * are appended at the end of the path. Only when one of the task's own is missing in the list, or
- * differs, the head moves: a sync, in which the messages of other tasks keep their places.
+ * task_update.c: updates a task. A runtime sends the whole task again and again, and only what is
+ * new is stored. Messages are matched by id: those the task already has stay, new ones are appended
+ * at the end of the path. The head moves only when one of the task's own messages is missing from
+ * the list or differs: a sync, in which the messages of other tasks keep their places.
  *
- * What was read may be old when it is written: each write names the history that it was made for,
- * and is made anew when that has changed.
+ * The history may change between reading and writing. Each write therefore names the history it was
+ * prepared for, and is prepared again when that has changed.
  */
 #include "form/a2a/a2a_internal.h"
 
@@ -37,7 +37,7 @@ static bool empty(const json_node *v)
     return !v || json_is(v, JSON_NULL);
 }
 
-/* Every member of v that is not null is the same in u. */
+/* Whether every member of v that is not null is equal in u. */
 static bool covers(arena *a, const json_doc *d, const json_node *v, const json_doc *e,
                    const json_node *u)
 {
@@ -87,7 +87,7 @@ static bool text_same(arena *a, const char *x, const char *y)
            a2a_json_same(a, &d, &d.nodes[0], &e, &e.nodes[0]);
 }
 
-/* Metadata, but for an invocation id that is only on one side: it may have been stamped. */
+/* Compares metadata, ignoring an invocation id that only the message has: we may have added it. */
 static bool metadata_same(arena *a, const a2a_message *m, const ramet_entry *e)
 {
     static const char *const stamps[] = {"kagent_invocation_id", "adk_invocation_id"};
@@ -105,13 +105,14 @@ static bool metadata_same(arena *a, const a2a_message *m, const ramet_entry *e)
            mine->count == extra + (empty(theirs) ? 0 : theirs->count);
 }
 
-/* Whether an entry of the task has the id of a message: that one, or one made of it. */
+/* Whether an entry of the task holds the message: under its own id or one derived from it. */
 static bool id_is(arena *a, const char *task, const a2a_message *m, const ramet_entry *e)
 {
     return strcmp(m->id, e->id) == 0 || strcmp(a2a_derived(a, task, m->id), e->id) == 0;
 }
 
-/* The content is that message's. One that was not sent as a message is it by its id and role. */
+/* Whether the contents are equal. An entry that was not sent as a message needs only the same
+ * role. */
 static bool content_same(arena *a, const a2a_message *m, const ramet_entry *e)
 {
     if ((m->role == RAMET_USER) != (e->role == RAMET_USER))
@@ -121,7 +122,8 @@ static bool content_same(arena *a, const a2a_message *m, const ramet_entry *e)
     return text_same(a, m->parts, e->parts) && metadata_same(a, m, e);
 }
 
-/* The same for a message that stands in another task: who passes it on may have added metadata. */
+/* The same for a message in another task. A runtime that passes a message on may add metadata, so
+ * that is not compared. */
 static bool shown_same(arena *a, const a2a_message *m, const ramet_entry *e)
 {
     return (m->role == RAMET_USER) == (e->role == RAMET_USER) &&
@@ -130,7 +132,7 @@ static bool shown_same(arena *a, const a2a_message *m, const ramet_entry *e)
 
 /* ------------------------------------------------------------------- the list */
 
-/* Numbers by id. */
+/* A hash table from ids to numbers. */
 typedef struct id_table {
     struct {
         const char *id;
@@ -176,12 +178,12 @@ typedef struct put {
     arena *a;
     const char *session;
     const a2a_task_in *in;
-    int64_t branch; /* of a task that was cut off; 0: the head */
+    int64_t branch; /* the branch of a task that was cut off; 0: the head */
     const char *head;
-    entry_list path;               /* from the task's first message on */
-    VEC(const a2a_message *) list; /* what the task shall have of its own, each once */
-    VEC(const char *) ids;         /* of their entries */
-    id_table own, listed;          /* entries of the task; messages of the list */
+    entry_list path;               /* entries from the task's first message on */
+    VEC(const a2a_message *) list; /* the messages the task must have, without duplicates */
+    VEC(const char *) ids;         /* ids of their entries */
+    id_table own, listed;          /* entries of the task, messages of the list */
 } put;
 
 static bool own_entry(const put *p, const ramet_entry *e)
@@ -189,7 +191,7 @@ static bool own_entry(const put *p, const ramet_entry *e)
     return e->turn_id && strcmp(e->turn_id, p->in->id) == 0 && strcmp(e->channel, "history") == 0;
 }
 
-/* The entry of the task that holds a message; NULL: none. */
+/* The task's entry for a message; NULL if there is none. */
 static const ramet_entry *own_find(put *p, const char *id)
 {
     size_t i = table_find(&p->own, id);
@@ -228,8 +230,8 @@ static ramet_status path_load(put *p, int64_t from)
     }
 }
 
-/* Messages that stand on the path in another task are shown there; an id that another message has
- * is made the task's own. */
+/* Builds p->list. A message that is on the path as part of another task is left out: that task
+ * shows it. An id that belongs to a different message is replaced by a derived one. */
 static ramet_status list_make(put *p)
 {
     p->list.n = p->ids.n = 0;
@@ -267,8 +269,8 @@ static ramet_entry_in new_entry(const put *p, size_t i)
     return e;
 }
 
-/* How many of the list the task has already, in order; *differs: the first own entry that is not
- * the next of the list, -1 when there is none. */
+/* The number of listed messages that the task already has, in order. *differs: index of the first
+ * own entry that is not the next one of the list, or -1. */
 static size_t list_match(put *p, int64_t *differs)
 {
     size_t n = 0;
@@ -321,7 +323,7 @@ static ramet_status put_append(put *p, size_t from)
     return RAMET_OK;
 }
 
-/* An entry that stays, or is copied behind what changed. */
+/* An entry that stays, or a copy of it after the first difference. */
 static ramet_entry_in kept_entry(const put *p, const ramet_entry *e, bool copy)
 {
     ramet_entry_in in = {.id = e->id, .role = e->role, .parts = e->parts};
@@ -338,7 +340,7 @@ static ramet_entry_in kept_entry(const put *p, const ramet_entry *e, bool copy)
     return in;
 }
 
-/* p->path is the whole path. */
+/* Needs the whole path in p->path. */
 static ramet_status put_sync(put *p, size_t matched, size_t differs)
 {
     in_list all = {0};
@@ -380,7 +382,7 @@ static ramet_status put_once(put *p, bool *moved)
     size_t matched = p->in->has_history ? list_match(p, &differs) : p->list.n;
     if (!p->in->has_history || differs < 0)
         return put_append(p, matched);
-    if (p->branch) { /* cut off: it is not turned over any more, only gone on with */
+    if (p->branch) { /* cut off: messages are only added, never replaced */
         size_t known_n = 0;
         while (known_n < p->list.n && own_find(p, p->list.items[known_n]->id))
             known_n++;
@@ -405,7 +407,7 @@ ramet_status a2a_task_put(ramet_call *c, const char *session, const a2a_task_in 
     *out = NULL;
     if (st == RAMET_OK && row && row->deleted)
         return ramet_task_put(c, session, &(ramet_task_in){.id = in->id, .data = "{}"},
-                              &row); /* tells it */
+                              &row); /* fails with the error to report */
     for (int i = 0; i < TRIES; i++) {
         turned = false;
         st = put_once(&p, &turned);
@@ -417,7 +419,7 @@ ramet_status a2a_task_put(ramet_call *c, const char *session, const a2a_task_in 
     if (st != RAMET_OK)
         return st;
     st = a2a_task_get(c, session, in->id, out);
-    /* On a branch that was left it is kept, and not shown. */
+    /* A task on an abandoned branch is stored but not shown. */
     if (st == RAMET_TURN_NOT_FOUND) {
         *out = arena_alloc(p.a, sizeof **out);
         **out = (a2a_task){.id = in->id,
@@ -433,7 +435,7 @@ ramet_status a2a_task_put(ramet_call *c, const char *session, const a2a_task_in 
     return st;
 }
 
-/* The list as entries, each id once; those that are on the path as they stand there. */
+/* The list as entries without duplicate ids; messages already on the path are copied from there. */
 static ramet_status history_entries(put *p, const a2a_message *list, size_t n, in_list *out)
 {
     id_table seen = table_new(p->a, n), there = table_new(p->a, p->path.n);
@@ -546,7 +548,7 @@ static bool history_read(arena *a, const json_doc *d, const json_node *v, a2a_ta
     return true;
 }
 
-/* An id that may be missing, or empty: *out is NULL then. */
+/* Reads an optional id: *out is NULL if it is missing or empty. */
 static bool id_read(arena *a, const json_doc *d, const json_node *v, const char *name,
                     const char **out, const char **why)
 {

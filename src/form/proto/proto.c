@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * proto.c: messages of protobuf as JSON. JSON as messages is in proto_fill.c.
+ * proto.c: protobuf messages to JSON. The other direction is in proto_fill.c.
  */
 #include "form/proto/proto.h"
 
@@ -17,7 +17,7 @@
 
 typedef struct walk {
     arena *a;
-    size_t left; /* fields that it may still have */
+    size_t left; /* number of fields the message may still have */
     const char *why;
 } walk;
 
@@ -42,7 +42,7 @@ static bool varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
 static bool walk_message(walk *w, const ProtobufCMessageDescriptor *d, const uint8_t *p,
                          const uint8_t *end, int depth);
 
-/* What stands behind a length. */
+/* Walks a length-delimited value. */
 static bool walk_bytes(walk *w, const ProtobufCFieldDescriptor *f, const uint8_t *p, size_t n,
                        int depth)
 {
@@ -169,7 +169,7 @@ const char *proto_json_name(arena *a, const ProtobufCFieldDescriptor *f)
     return out;
 }
 
-/* CONVERSATION_LIST_MODE_ of ConversationListMode is left out where it stands. */
+/* Strips the enum's name from a value's: CONVERSATION_LIST_MODE_ for ConversationListMode. */
 static const char *value_name(const ProtobufCEnumDescriptor *d, const char *name)
 {
     const char *p = name;
@@ -198,7 +198,7 @@ const char *proto_word(arena *a, const ProtobufCEnumDescriptor *d, int value)
 
 static bool any_value(json_writer *w, const Google__Protobuf__Value *v, const char **why);
 
-/* Whole numbers without a point, the others with as few digits as tell them apart. */
+/* Whole numbers without a decimal point, others with the fewest digits that are exact. */
 static bool number_value(json_writer *w, double v, const char **why)
 {
     char text[40];
@@ -234,7 +234,7 @@ static bool struct_value(json_writer *w, const Google__Protobuf__Struct *s, cons
     jw_object(w);
     for (size_t i = 0; s && i < s->n_fields; i++) {
         const Google__Protobuf__Struct__FieldsEntry *e = s->fields[i];
-        /* A key is written like a value; what follows it then is one. */
+        /* Write the key like a value, then mark that its value follows. */
         if (!text_value(w, &e->key, why))
             return false;
         buf_putc(w->out, ':');
@@ -299,7 +299,7 @@ static bool time_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor 
                        const Google__Protobuf__Timestamp *t, const char **why)
 {
     char text[TIME_TEXT];
-    /* The years 1 to 9999, as the type says itself. */
+    /* Years 1 to 9999, the range that the Timestamp type defines. */
     if (t->seconds < INT64_C(-62135596800) || t->seconds > INT64_C(253402300799) || t->nanos < 0 ||
         t->nanos > 999999999)
         return bad_field(a, f, "is no time", why);
@@ -364,7 +364,7 @@ bool proto_value(arena *a, json_writer *w, const ProtobufCMessage *m,
     const void *at = proto_at(m, f);
     if (f->label != PROTOBUF_C_LABEL_REPEATED)
         return one_value(a, w, f, at, why);
-    /* Only texts and messages are repeated here, and both are pointers. */
+    /* Only strings and messages are repeated here, and both are pointers. */
     size_t n = *(const size_t *)quantifier(m, f);
     void *const *items = *(void *const *const *)at;
     jw_array(w);
@@ -380,7 +380,7 @@ bool proto_members(arena *a, json_writer *w, const ProtobufCMessage *m, const ch
     const ProtobufCMessageDescriptor *d = m->descriptor;
     for (unsigned i = 0; i < d->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &d->fields[i];
-        /* Number 0 of an enumeration says nothing. */
+        /* Value 0 of an enum means "unspecified". */
         if (!proto_has(m, f) || (f->type == PROTOBUF_C_TYPE_ENUM && !*(const int *)proto_at(m, f)))
             continue;
         jw_key(w, proto_json_name(a, f));

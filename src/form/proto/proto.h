@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * proto.h: messages of protobuf as JSON and back, by their descriptors.
+ * proto.h: converts protobuf messages to JSON and back, driven by their descriptors.
  *
- * owner_user_id is "ownerUserId"; bytes are UUIDs (16 of them, 8-4-4-4-12 digits as text); a value
- * of an enumeration is its name without the name of the enumeration, in small letters and with
- * dashes (CONVERSATION_ANCESTRY_FILTER_ROOTS: "roots"), the one of number 0 is left out;
- * google.protobuf.Value and Struct are whatever they hold, Timestamp is a text.
+ *   field names   owner_user_id is "ownerUserId"
+ *   bytes         UUIDs: 16 bytes, as text 8-4-4-4-12 hex digits
+ *   enums         the value's name without the enum's name, in lower case with dashes
+ *                 (CONVERSATION_ANCESTRY_FILTER_ROOTS is "roots"); value 0 is left out
+ *   Value, Struct the JSON they hold (google.protobuf)
+ *   Timestamp     a string
  *
- * What comes from outside is walked once before protobuf-c takes it apart: that has no bound of its
- * own on how deep messages stand in each other, and takes any bytes for text.
+ * Input is checked in one pass before protobuf-c unpacks it: protobuf-c has no limit on nesting,
+ * and accepts strings that are not UTF-8.
  */
 #ifndef FORM_PROTO_PROTO_H
 #define FORM_PROTO_PROTO_H
@@ -19,40 +21,40 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#define PROTO_DEPTH_MOST 400      /* of messages; a level of JSON takes up to three */
-#define PROTO_FIELDS_MOST 1000000 /* in one message, with all that it holds */
+#define PROTO_DEPTH_MOST 400      /* nested messages; one level of JSON takes up to three */
+#define PROTO_FIELDS_MOST 1000000 /* in one message, nested ones included */
 
-/* NULL: *why tells what is wrong with the bytes. The message lives in the arena. */
+/* Returns a message in the arena, or NULL with *why set to what is wrong with the bytes. */
 ProtobufCMessage *proto_unpack(arena *a, const ProtobufCMessageDescriptor *d, const void *bytes,
                                size_t n, const char **why);
-/* A message with nothing in it, in the arena. */
+/* An empty message in the arena. */
 ProtobufCMessage *proto_new(arena *a, const ProtobufCMessageDescriptor *d);
 
 /* ---- fields */
 
-/* Whether a field holds anything: it was set, or (where that cannot be told) is not its default. */
+/* Whether a field is set or, where presence is not tracked, differs from its default. */
 bool proto_has(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f);
 const void *proto_at(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f);
-/* Names as JSON has them. */
+/* The JSON name of a field. */
 const char *proto_json_name(arena *a, const ProtobufCFieldDescriptor *f);
-/* The word for a value of an enumeration; NULL: it has no such value, or it is number 0. */
+/* The JSON name of an enum value; NULL if there is no such value or it is 0. */
 const char *proto_word(arena *a, const ProtobufCEnumDescriptor *d, int value);
 
 /* ---- a message as JSON */
 
-/* Members of an open object. False: *why names the field. */
+/* Writes the members into an open object. On failure returns false; *why names the field. */
 bool proto_members(arena *a, json_writer *w, const ProtobufCMessage *m, const char **why);
-/* The value of one field that is set. */
+/* Writes the value of a field that is set. */
 bool proto_value(arena *a, json_writer *w, const ProtobufCMessage *m,
                  const ProtobufCFieldDescriptor *f, const char **why);
 
 /* ---- JSON as a message */
 
-/* Fills the fields of a message from the members of an object. What the message does not have is
- * left out; texts that end in _at are cut to seconds; bytes take a UUID, or any other JSON as it
- * stands. */
+/* Fills the fields of a message from the members of an object. Members the message does not have
+ * are ignored; strings ending in _at are cut to seconds; bytes accept a UUID, or any other JSON
+ * verbatim. */
 void proto_fill(arena *a, ProtobufCMessage *m, const json_doc *d, const json_node *object);
-/* One field; `v` NULL or null: nothing. */
+/* Sets one field; does nothing if `v` is NULL or null. */
 void proto_set(arena *a, ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, const json_doc *d,
                const json_node *v);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * proto_fill.c: JSON as messages of protobuf.
+ * proto_fill.c: JSON to protobuf messages.
  */
 #include "form/proto/proto.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of a text, which may hold NUL. */
+/* The bytes of a string, which may contain NUL. */
 static ProtobufCBinaryData text_bytes(arena *a, const json_doc *d, const json_node *v)
 {
     size_t n;
@@ -117,7 +117,7 @@ static ProtobufCMessage *message_make(arena *a, const ProtobufCFieldDescriptor *
     return m;
 }
 
-/* A UUID; any other JSON as it stands. */
+/* A UUID; any other JSON verbatim. */
 static ProtobufCBinaryData bytes_make(arena *a, const json_doc *d, const json_node *v)
 {
     const char *text = json_text(a, d, v);
@@ -127,7 +127,7 @@ static ProtobufCBinaryData bytes_make(arena *a, const json_doc *d, const json_no
     return (ProtobufCBinaryData){16, out};
 }
 
-/* Times have whole seconds: 2026-01-02T03:04:05.678Z loses what is behind the point. */
+/* Times are cut to whole seconds: 2026-01-02T03:04:05.678Z loses its fraction. */
 static char *string_make(arena *a, const ProtobufCFieldDescriptor *f, const json_doc *d,
                          const json_node *v)
 {
@@ -202,7 +202,7 @@ void proto_set(arena *a, ProtobufCMessage *m, const ProtobufCFieldDescriptor *f,
         return;
     }
     size_t n = 0;
-    bool list = v->type == JSON_ARRAY; /* one alone may stand for itself */
+    bool list = v->type == JSON_ARRAY; /* a single value counts as a list of one */
     void **items = arena_array(a, (list ? v->count : 1) + 1, sizeof *items);
     if (!list)
         one_set(a, &items[n++], f, d, v);

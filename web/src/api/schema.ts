@@ -19,54 +19,54 @@ export interface components {
             /** @description X-Request-ID of the request */
             request_id: string;
         };
-        /** @description A chat: an owner, an agent, tags, and a head: the branch that it is on now. */
+        /** @description A chat: an owner, an agent, tags, and a head, which is its current branch. */
         Session: {
             /** @description unique in the store */
             id: string;
-            /** @description the tree that it is in */
+            /** @description the tree it belongs to */
             tree_id?: string;
-            /** @description as given, else the first line of the first user message, `Fork of …` for a fork */
+            /** @description as given; default: the first line of the first user message, `Fork of …` for a fork */
             title?: string;
             /** @description a user */
             owner?: string;
             /**
-             * @description who sees it
+             * @description who may see it
              * @enum {string}
              */
             visibility?: "tree" | "private";
-            /** @description who answers */
+            /** @description the agent that answers */
             agent?: components["schemas"]["Agent"] | null;
             /** @description sorted */
             tags?: string[];
-            /** @description its place in its history */
+            /** @description its position in its history */
             head?: components["schemas"]["Head"];
-            /** @description that of its second log, when it has one */
+            /** @description the head of its second log, if it has one */
             adk_head?: components["schemas"]["Head"];
-            /** @description null for a root, or when the caller may not see the parent */
+            /** @description null for a root, or if the caller may not see the parent */
             forked_from?: components["schemas"]["ForkedFrom"] | null;
-            /** @description a session */
+            /** @description the session it was merged into */
             merged_into?: string | null;
-            /** @description session whose provider cache holds the start of this history */
+            /** @description the session whose provider cache contains the beginning of this history */
             cache_root?: string | null;
             /**
              * Format: int64
-             * @description entries shared with it
+             * @description number of entries shared with it
              */
             cache_root_shared?: number;
-            /** @description the turn that is running */
+            /** @description the running turn */
             running?: components["schemas"]["Running"] | null;
             /** @description as given */
             metadata?: Record<string, never>;
-            /** @description hidden from lists that do not ask for it */
+            /** @description hidden from lists that do not ask for archived sessions */
             archived?: boolean;
             /**
              * Format: date-time
-             * @description when an ephemeral session goes
+             * @description when an ephemeral session is deleted
              */
             expires_at?: string | null;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at?: string;
             /**
@@ -75,22 +75,22 @@ export interface components {
              */
             updated_at?: string;
             /**
-             * @description only when it is read alone: what the caller may do in it
+             * @description the caller's access level; only if the session is read alone
              * @enum {string}
              */
             level?: "reader" | "writer" | "manager" | "owner";
-            /** @description in the answer of fork and rewind: where it really cut */
+            /** @description in the answer to fork and rewind: where it was really cut */
             cut?: components["schemas"]["Cut"];
-            /** @description in the answer of sync: what was done */
+            /** @description in the answer to sync: what was done */
             sync?: components["schemas"]["SyncDone"];
             /**
              * Format: int64
-             * @description forks above it
+             * @description number of forks above it
              */
             depth?: number;
             /** @description in trees: the ids from the root, at most the last 64 */
             path?: string[];
-            /** @description in trees and ancestries: a place holder, all else but its id and place is left out */
+            /** @description in trees and ancestries: a placeholder with only its id and place */
             deleted?: boolean;
         };
         /** @description A page of sessions. */
@@ -99,26 +99,26 @@ export interface components {
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
         };
-        /** @description A session's place in its history. */
+        /** @description A session's position in its history. */
         Head: {
-            /** @description like `b17` */
+            /** @description such as `b17` */
             branch_id: string | null;
             /**
              * Format: int64
-             * @description entries on the path
+             * @description number of entries on the path
              */
             length: number;
-            /** @description the last one; null when the history is empty */
+            /** @description the last entry; null if the history is empty */
             entry_id: string | null;
-            /** @description of the whole path; two histories are equal iff these are */
+            /** @description hash of the whole path; two histories are equal if and only if these are */
             prefix_hash: string;
         };
-        /** @description The head as it was read; compared by `prefix_hash`, which may stand alone, as a string. */
+        /** @description The head as it was read. Only `prefix_hash` is compared; it may also be sent alone, as a string. */
         ExpectedHead: string | {
             /** @description 64 hex digits */
             prefix_hash: string;
         };
-        /** @description Who answers. */
+        /** @description The agent that answers. */
         Agent: {
             name: string;
             provider?: string;
@@ -128,7 +128,7 @@ export interface components {
             /** @description its other settings */
             options?: Record<string, never>;
         };
-        /** @description Who answers; a string is its name. */
+        /** @description The agent that answers; a string is its name. */
         AgentIn: string | {
             name?: string;
             provider?: string;
@@ -142,21 +142,21 @@ export interface components {
         ForkedFrom: {
             /** @description the parent */
             session_id: string;
-            /** @description null: a blank slate */
+            /** @description null: nothing is shared */
             entry_id: string | null;
             /** @enum {string} */
             side: "before" | "after";
             /** @enum {string} */
             type: "explicit" | "auto-edit" | "auto-regenerate";
             reason: string;
-            /** @description who made it */
+            /** @description its creator */
             created_by: components["schemas"]["CreatedBy"];
         };
-        /** @description Who made a fork. */
+        /** @description The creator of a fork. */
         CreatedBy: {
             /** @enum {string} */
             kind: "user" | "system";
-            /** @description the caller when not given */
+            /** @description default: the caller */
             id?: string | null;
         };
         /** @description A cut point: an entry and a side of it. */
@@ -164,12 +164,12 @@ export interface components {
             /** @description an entry on the path */
             entry_id: string;
             /**
-             * @description `after` (the entry is kept) when not given
+             * @description default `after`: the entry is kept
              * @enum {string}
              */
             side?: "before" | "after";
         };
-        /** @description Where a fork or rewind really cut. */
+        /** @description Where a fork or rewind was really cut. */
         Cut: {
             /** @enum {string} */
             policy: "exact" | "snap_before" | "snap_after";
@@ -179,7 +179,7 @@ export interface components {
             side: "before" | "after";
             /**
              * Format: int64
-             * @description entries kept
+             * @description number of entries kept
              */
             position: number;
         };
@@ -187,24 +187,24 @@ export interface components {
         SyncDone: {
             /**
              * Format: int64
-             * @description entries of the list that were there
+             * @description number of entries of the list that existed already
              */
             matched: number;
             /**
              * Format: int64
-             * @description entries appended
+             * @description number of entries appended
              */
             added: number;
-            /** @description a branch was made */
+            /** @description the head moved to a new branch */
             moved: boolean;
         };
-        /** @description What goes, or would go. */
+        /** @description What was deleted, or would be. */
         Deleted: {
-            /** @description ids */
+            /** @description ids of sessions */
             sessions: string[];
             /**
              * Format: int64
-             * @description entries that no other session reaches
+             * @description number of entries that no other session shares
              */
             entries: number;
             /** @description nothing was done */
@@ -227,9 +227,9 @@ export interface components {
             text: string;
             /** @description the normal form */
             parts: components["schemas"]["Part"][];
-            /** @description which protocol `body` came in */
+            /** @description the protocol of `body` */
             format: string;
-            /** @description the caller's bytes; the parts when format is `ramet` */
+            /** @description the content as sent by the client; the parts if format is `ramet` */
             body: unknown;
             turn_id: string | null;
             channel: string;
@@ -238,22 +238,22 @@ export interface components {
             client: string | null;
             usage: components["schemas"]["Usage"] | null;
             state_delta: Record<string, never> | null;
-            /** @description the picker's 2/3 */
+            /** @description which of its versions it is, for example 2 of 3 */
             versions?: components["schemas"]["VersionOf"];
             /**
-             * @description the caller's own, when it was asked for and there is one
+             * @description the caller's own, if requested and given
              * @enum {string}
              */
             feedback?: "up" | "down";
-            /** @description of the path up to it */
+            /** @description hash of the path up to it */
             prefix_hash: string;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
         };
-        /** @description Which version of a message it is. */
+        /** @description The place of an entry among the versions of a message. */
         VersionOf: {
             /**
              * Format: int64
@@ -262,61 +262,61 @@ export interface components {
             number: number;
             /**
              * Format: int64
-             * @description how many there are
+             * @description number of versions
              */
             count: number;
         };
         /** @description An entry to append. */
         EntryIn: {
-            /** @description 1-255 bytes; a UUIDv7 when not given */
+            /** @description 1-255 bytes; default: a new UUIDv7 */
             id?: string;
             /** @enum {string} */
             role: "user" | "assistant" | "tool" | "system";
-            /** @description text, or */
+            /** @description the text; alternative to `parts` */
             text?: string;
-            /** @description parts */
+            /** @description the parts; alternative to `text` */
             parts?: components["schemas"]["Part"][];
-            /** @description which protocol `body` came in; `ramet` when not given */
+            /** @description the protocol of `body`; default `ramet` */
             format?: string;
-            /** @description any JSON value, kept byte for byte; not with format `ramet` */
+            /** @description any JSON value, stored byte for byte; not with format `ramet` */
             body?: unknown;
-            /** @description the turn that it belongs to */
+            /** @description the turn it belongs to */
             turn_id?: string;
-            /** @description `history` when not given */
+            /** @description default `history` */
             channel?: string;
-            /** @description who said it; the caller for role user when not given */
+            /** @description the author; default for role user: the caller */
             author?: string;
             /** @description tokens and cost */
             usage?: components["schemas"]["UsageIn"];
-            /** @description change of the state; a null removes the key */
+            /** @description changes to the state; null removes a key */
             state_delta?: Record<string, never>;
         };
         /** @description A new version of an entry. */
         EntryEdit: {
-            /** @description 1-255 bytes; a UUIDv7 when not given */
+            /** @description 1-255 bytes; default: a new UUIDv7 */
             id?: string;
             /**
-             * @description the old one's when not given
+             * @description default: that of the old version
              * @enum {string}
              */
             role?: "user" | "assistant" | "tool" | "system";
-            /** @description text, or */
+            /** @description the text; alternative to `parts` */
             text?: string;
-            /** @description parts */
+            /** @description the parts; alternative to `text` */
             parts?: components["schemas"]["Part"][];
-            /** @description which protocol `body` came in; `ramet` when not given */
+            /** @description the protocol of `body`; default `ramet` */
             format?: string;
-            /** @description any JSON value, kept byte for byte; not with format `ramet` */
+            /** @description any JSON value, stored byte for byte; not with format `ramet` */
             body?: unknown;
-            /** @description the turn that it belongs to */
+            /** @description the turn it belongs to */
             turn_id?: string;
-            /** @description `history` when not given */
+            /** @description default `history` */
             channel?: string;
-            /** @description who said it; the caller for role user when not given */
+            /** @description the author; default for role user: the caller */
             author?: string;
             /** @description tokens and cost */
             usage?: components["schemas"]["UsageIn"];
-            /** @description change of the state; a null removes the key */
+            /** @description changes to the state; null removes a key */
             state_delta?: Record<string, never>;
         };
         /** @description `{type: text, text}`, `{type: thinking, text}`, `{type: tool_call, id, name, input}`, `{type: tool_result, id, output, is_error?}`, `{type: file, attachment_id | url, name?, media_type?}` or `{type: data, data}`. */
@@ -324,9 +324,9 @@ export interface components {
             /** @enum {string} */
             type: "text" | "thinking" | "tool_call" | "tool_result" | "file" | "data";
             text?: string;
-            /** @description pairs a call with its result */
+            /** @description links a tool call and its result */
             id?: string;
-            /** @description of the tool, or of the file */
+            /** @description name of the tool or file */
             name?: string;
             /** @description of a tool call */
             input?: unknown;
@@ -346,7 +346,7 @@ export interface components {
         /** @description A page of a history, oldest first. */
         EntryPage: {
             entries: components["schemas"]["Entry"][];
-            /** @description of the path read */
+            /** @description head of the path read */
             head: components["schemas"]["Head"];
             /** @description there are entries before the first one */
             more_before: boolean;
@@ -357,11 +357,11 @@ export interface components {
         Appended: {
             /** @description as stored, in the order given */
             entries: components["schemas"]["Entry"][];
-            /** @description of the branch written to */
+            /** @description head of the branch written to */
             head: components["schemas"]["Head"];
             /**
              * Format: int64
-             * @description how many were new
+             * @description number of new entries
              */
             added: number;
         };
@@ -394,7 +394,7 @@ export interface components {
              */
             cached: number;
             cost: number;
-            /** @description empty when there is no cost */
+            /** @description empty if there is no cost */
             currency: string;
         };
         /** @description Tokens and cost of one entry. */
@@ -414,16 +414,16 @@ export interface components {
              * @description tokens read from a cache
              */
             cached?: number;
-            /** @description at most 9 digits behind the point are kept */
+            /** @description with at most 9 decimal digits */
             cost?: number;
-            /** @description USD when not given */
+            /** @description default USD */
             currency?: string;
         };
         /** @description A sum of usage. */
         UsageSum: {
             /**
              * Format: int64
-             * @description entries that had usage
+             * @description number of entries with usage
              */
             entries: number;
             /**
@@ -441,9 +441,9 @@ export interface components {
              * @description tokens read from a cache
              */
             cached: number;
-            /** @description null when there is more than one currency */
+            /** @description null if there is more than one currency */
             cost: number | null;
-            /** @description null when there is more than one */
+            /** @description null if there is more than one */
             currency: string | null;
             /** @description by currency */
             costs: components["schemas"]["Money"][];
@@ -454,22 +454,22 @@ export interface components {
         };
         /** @description No entry is counted twice. */
         UsageReport: {
-            /** @description entries that this session appended, abandoned ones too */
+            /** @description entries that this session appended, including abandoned ones */
             own: components["schemas"]["UsageSum"];
-            /** @description entries on the present path */
+            /** @description entries on the current path */
             path: components["schemas"]["UsageSum"];
-            /** @description every entry of the tree once */
+            /** @description every entry of the tree, once */
             tree: components["schemas"]["UsageSum"];
         };
         State: {
             /** @description with sorted keys */
             state: Record<string, never>;
         };
-        /** @description What a user thinks of an entry. */
+        /** @description A user's feedback on an entry. */
         Feedback: {
             user: string;
             /**
-             * @description null: taken back
+             * @description null: removed
              * @enum {string|null}
              */
             value: "up" | "down" | null;
@@ -480,40 +480,40 @@ export interface components {
              */
             created_at?: string;
         };
-        /** @description Everybody's feedback, oldest first. */
+        /** @description The feedback of all users, oldest first. */
         FeedbackList: {
             feedback: components["schemas"]["Feedback"][];
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
         };
-        /** @description A turn in mid-answer. Events `turn.delta` go on from here. */
+        /** @description A running turn. Events `turn.delta` continue from here. */
         Running: {
             turn_id: string;
-            /** @description that it writes to */
+            /** @description the branch it writes to */
             branch_id: string;
-            /** @description the last entry of the message that it answers */
+            /** @description the last entry of the message it answers */
             entry_id: string | null;
-            /** @description what it said so far and is not an entry yet */
+            /** @description its output so far that is not in an entry yet */
             text: string;
             /**
              * Format: int64
-             * @description characters that it said before that text, which are in entries
+             * @description number of characters before that text, which are in entries
              */
             offset: number;
-            /** @description the same of its thinking */
+            /** @description the same for its thinking */
             thinking: string;
-            /** @description who answers */
+            /** @description the agent that answers */
             agent: string;
-            /** @description that it waits for an answer to */
+            /** @description the question it waits for an answer to */
             question: components["schemas"]["Question"] | null;
-            /** @description the last plan that it told */
+            /** @description its latest plan */
             plan: unknown;
         };
         /** @description An agent's question to the user. */
         Question: {
             id: string;
             /**
-             * @description `permission`: the answer is the id of an option; `input`: it is a text
+             * @description `permission`: the answer is the id of an option; `input`: the answer is a text
              * @enum {string}
              */
             kind: "permission" | "input";
@@ -525,20 +525,20 @@ export interface components {
         Option: {
             /** @description the answer */
             id: string;
-            /** @description for people */
+            /** @description label for users */
             name?: string;
         };
-        /** @description One answer, being made or made. */
+        /** @description One answer of an agent, in progress or complete. */
         Turn: {
             id: string;
             session_id: string;
-            /** @description that it writes to */
+            /** @description the branch it writes to */
             branch_id: string;
-            /** @description the last entry of the message that it answers */
+            /** @description the last entry of the message it answers */
             entry_id: string | null;
-            /** @description who answers */
+            /** @description the agent that answers */
             agent: string | null;
-            /** @description what the turns of a fan-out share */
+            /** @description id shared by the turns of a fan-out */
             group: string | null;
             /** @description who */
             by: string | null;
@@ -560,9 +560,9 @@ export interface components {
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
         };
-        /** @description What a turn came to. */
+        /** @description The result of a turn. */
         TurnDone: {
-            /** @description where it ran: the fork when there was one */
+            /** @description the session it ran in: the fork, if there was one */
             session_id: string;
             turn_id: string;
             /** @enum {string} */
@@ -572,27 +572,27 @@ export interface components {
             /** @description the message and its answer */
             entries: components["schemas"]["Entry"][];
         };
-        /** @description What the turns of a fan-out came to. */
+        /** @description The results of a fan-out. */
         FanDone: {
-            /** @description shared by them */
+            /** @description id shared by the turns */
             group: string;
             /** @description in the order of the agents */
             turns: components["schemas"]["TurnDone"][];
         };
-        /** @description A fork, as `fork` takes it. */
+        /** @description The body of `fork`. */
         ForkIn: {
-            /** @description where to cut; the head when not given */
+            /** @description where to cut; default: the head */
             at?: components["schemas"]["At"];
-            /** @description the branch of the session whose path holds `at` */
+            /** @description the branch of the session whose path contains `at` */
             branch_id?: string;
             /**
-             * @description `exact` when not given
+             * @description default `exact`
              * @enum {string}
              */
             cut?: "exact" | "snap_before" | "snap_after";
-            /** @description the cut of the `adk` log */
+            /** @description where to cut the `adk` log */
             adk_at?: components["schemas"]["At"];
-            /** @description 1-255 bytes; a UUIDv7 when not given */
+            /** @description 1-255 bytes; default: a new UUIDv7 */
             id?: string;
             /** @description at most 500 characters */
             title?: string;
@@ -600,20 +600,20 @@ export interface components {
             reason?: string;
             /** @description at most 64 */
             tags?: string[];
-            /** @description the parent's when not given */
+            /** @description default: the parent's */
             agent?: components["schemas"]["AgentIn"];
             /** @description at most 64 KiB */
             metadata?: Record<string, never>;
             /**
-             * @description `explicit` when not given
+             * @description default `explicit`
              * @enum {string}
              */
             type?: "explicit" | "auto-edit" | "auto-regenerate";
             /** @enum {string} */
             visibility?: "tree" | "private";
-            /** @description it goes after that many seconds */
+            /** @description delete it after this many seconds */
             ephemeral_seconds?: number;
-            /** @description the caller when not given */
+            /** @description default: the caller */
             created_by?: components["schemas"]["CreatedBy"];
         };
         /** @description A move of the head. */
@@ -631,12 +631,12 @@ export interface components {
             to: string;
             /**
              * Format: int64
-             * @description its length now
+             * @description its current length
              */
             from_length: number;
             /**
              * Format: int64
-             * @description its length now
+             * @description its current length
              */
             to_length: number;
             /** @description who */
@@ -644,7 +644,7 @@ export interface components {
             reason: string;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
         };
@@ -656,7 +656,7 @@ export interface components {
         };
         /** @description A branch of a session, or (with `number`) a version of a message. */
         Branch: {
-            /** @description what `switch` takes */
+            /** @description for `switch` */
             branch_id: string;
             /** @description the version, or the last entry of the branch's path */
             entry_id: string | null;
@@ -665,30 +665,30 @@ export interface components {
              * @description version, from 1
              */
             number?: number;
-            /** @description branch that it left */
+            /** @description the branch it left */
             parent_id?: string | null;
             /**
              * Format: int64
-             * @description entries shared with it
+             * @description number of entries shared with it
              */
             base?: number;
             /**
              * Format: int64
-             * @description of its path
+             * @description length of its path
              */
             length?: number;
             /** @enum {string} */
             type: "explicit" | "auto-edit" | "auto-regenerate";
-            /** @description on the present path */
+            /** @description on the current path */
             current: boolean;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
             /** @description first line */
             preview: string;
-            /** @description whose it is, among the branches of a tree */
+            /** @description the session it belongs to, in a list of a tree's branches */
             session_id?: string;
         };
         /** @description Versions of a message, or branches of a session or a tree, oldest first. */
@@ -697,14 +697,14 @@ export interface components {
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
         };
-        /** @description Where something leaves the present path. */
+        /** @description Where a fork or branch leaves the current path. */
         ForkPoint: {
             /**
              * Format: int64
-             * @description entries kept
+             * @description number of entries kept
              */
             position: number;
-            /** @description the last one kept */
+            /** @description the last entry kept */
             entry_id: string | null;
             /** @description the fork; null: a branch of this session */
             session_id: string | null;
@@ -724,7 +724,7 @@ export interface components {
             tag: string;
             /**
              * Format: int64
-             * @description how many have it
+             * @description number of sessions that have it
              */
             sessions: number;
         };
@@ -748,14 +748,14 @@ export interface components {
         Comparison: {
             /**
              * Format: int64
-             * @description entries that all sides share
+             * @description number of entries that all sides share
              */
             shared: number;
             sides: components["schemas"]["CompareSide"][];
-            /** @description a row a turn; for each side [from, to) in its `entries` */
+            /** @description one row per turn: for each side [from, to) in its `entries` */
             turns: components["schemas"]["TurnRow"][];
         };
-        /** @description [[from, to], …], a pair a side. */
+        /** @description [[from, to], …], one pair per side. */
         TurnRow: unknown;
         CompareSide: {
             session_id: string;
@@ -765,22 +765,22 @@ export interface components {
             head: components["schemas"]["Head"];
             /**
              * Format: int64
-             * @description entries past the shared ones
+             * @description number of entries after the shared ones
              */
             own: number;
             /**
              * Format: date-time
-             * @description of its own
+             * @description time of its first own entry
              */
             first_at: string | null;
             /**
              * Format: date-time
-             * @description of its own
+             * @description time of its last own entry
              */
             last_at: string | null;
-            /** @description of its own part */
+            /** @description usage of its own entries */
             usage: components["schemas"]["UsageSum"];
-            /** @description the first of its own */
+            /** @description its first own entries */
             entries: components["schemas"]["Entry"][];
         };
         Side: {
@@ -790,7 +790,7 @@ export interface components {
         /** @description A side; as a string: SESSION or SESSION@BRANCH. */
         SideIn: string | {
             session_id: string;
-            /** @description its head when not given */
+            /** @description default: its head */
             branch_id?: string;
         };
         Verdict: {
@@ -810,7 +810,7 @@ export interface components {
             by: string | null;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
         };
@@ -821,9 +821,9 @@ export interface components {
             next_cursor: string | null;
         };
         Hit: {
-            /** @description one that holds it and that the caller may see */
+            /** @description a session that contains it and that the caller may see */
             session_id: string;
-            /** @description of the session */
+            /** @description title of the session */
             title: string;
             entry_id: string;
             branch_id: string;
@@ -831,21 +831,21 @@ export interface components {
             position: number;
             /** @enum {string} */
             role: "user" | "assistant" | "tool" | "system";
-            /** @description not on that session's present path */
+            /** @description not on that session's current path */
             abandoned: boolean;
-            /** @description the text around it */
+            /** @description the text around the match */
             highlight: string;
-            /** @description what matched */
+            /** @description the matching parts of `highlight` */
             marks: components["schemas"]["Mark"][];
             /** @description higher is better */
             score: number;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
         };
-        /** @description Characters of `highlight`. */
+        /** @description A range of characters in `highlight`. */
         Mark: {
             /** Format: int64 */
             start: number;
@@ -856,7 +856,7 @@ export interface components {
         HitList: {
             hits: components["schemas"]["Hit"][];
             next_cursor: string | null;
-            /** @description ranked among the newest matches only: there were too many */
+            /** @description too many matches: only the newest were ranked */
             bounded: boolean;
         };
         Attachment: {
@@ -870,16 +870,16 @@ export interface components {
             size: number;
             /** @description hex */
             sha256: string;
-            /** @description who uploaded it */
+            /** @description the user who uploaded it */
             owner: string | null;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description when it goes, while no entry refers to it
+             * @description when it expires, unless an entry refers to it
              */
             expires_at: string | null;
         };
@@ -889,11 +889,11 @@ export interface components {
             session_id: string;
             /** @description the holder may write */
             write: boolean;
-            /** @description who made it */
+            /** @description its creator */
             created_by: string | null;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
             /**
@@ -901,17 +901,17 @@ export interface components {
              * @description null: never
              */
             expires_at: string | null;
-            /** @description only in the answer that made it */
+            /** @description only in the answer that created it */
             token?: string;
         };
-        /** @description A set of trees that belong together, for its owner. */
+        /** @description A set of trees that belong together, visible to its owner only. */
         Sandbox: {
-            /** @description `default`: those in no other */
+            /** @description `default`: the trees in no other sandbox */
             id: string;
             owner: string;
             /**
              * Format: date-time
-             * @description null of `default`
+             * @description null for `default`
              */
             created_at: string | null;
         };
@@ -925,7 +925,7 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description trees that were in it and are in none now
+             * @description number of trees that were in it
              */
             trees: number;
         };
@@ -944,7 +944,7 @@ export interface components {
             client: string | null;
             roles: string[];
             /**
-             * @description how the server knows
+             * @description how the server identifies callers
              * @enum {string}
              */
             auth: "local" | "tokens" | "oidc";
@@ -952,28 +952,28 @@ export interface components {
             auditor: boolean;
             indexer: boolean;
         };
-        /** @description An agent that is configured here. */
+        /** @description A configured agent. */
         AgentInfo: {
-            /** @description that sessions refer to it by */
+            /** @description the name that sessions use */
             name: string;
-            /** @description what it is made of */
+            /** @description the kind of agent */
             kind: string;
-            /** @description of its kind */
+            /** @description description of its kind */
             about: string;
-            /** @description answers where no agent is named */
+            /** @description answers if no agent is named */
             default: boolean;
-            /** @description that it asks where a session names none */
+            /** @description its model if a session names none */
             model?: string;
-            /** @description others that a session may name */
+            /** @description other models that a session may name */
             models?: string[];
             /**
              * Format: int64
-             * @description tokens that its context has
+             * @description size of its context in tokens
              */
             context?: number;
-            /** @description of a program that speaks ACP, as it told them last: a session's `options.mode` names one */
+            /** @description for an ACP program, as it last reported them: a session's `options.mode` names one */
             modes?: Record<string, never>;
-            /** @description likewise; `options.config` has values by id */
+            /** @description likewise; `options.config` contains values by id */
             config_options?: string[];
         };
         /** @description Who can answer here. */
@@ -984,16 +984,16 @@ export interface components {
         };
         /** @description An agent. */
         AgentName: {
-            /** @description that sessions refer to it by */
+            /** @description the name that sessions use */
             name: string;
         };
-        /** @description A model server that answers. */
+        /** @description A model server that responds. */
         Nearby: {
-            /** @description the program that listens there usually */
+            /** @description the program that usually listens there */
             name: string;
             /** @description for the setting `url` of an agent */
             url: string;
-            /** @description at most 32 */
+            /** @description at most 32 models */
             models: string[];
         };
         /** @description Model servers on this machine. */
@@ -1002,23 +1002,23 @@ export interface components {
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
         };
-        /** @description Of the last days. */
+        /** @description Statistics of the last days. */
         Statistics: {
             /** Format: int64 */
             days: number;
             /**
              * Format: int64
-             * @description who wrote, forked or moved
+             * @description number of users who wrote, forked or moved
              */
             active_users: number;
             /**
              * Format: int64
-             * @description of them, who forked
+             * @description of these, users who forked
              */
             forked_users: number;
             /**
              * Format: int64
-             * @description of them, who rewound, switched, undid
+             * @description of these, users who rewound, switched or undid
              */
             switched_users: number;
             /** @description forked_users / active_users */
@@ -1027,29 +1027,29 @@ export interface components {
             switched_share: number;
             /**
              * Format: int64
-             * @description made in that time
+             * @description created in that time
              */
             sessions: number;
             /**
              * Format: int64
-             * @description made in that time
+             * @description created in that time
              */
             forks: number;
             /**
              * Format: int64
-             * @description made in that time
+             * @description created in that time
              */
             trees: number;
             /**
              * Format: int64
-             * @description made in that time
+             * @description appended in that time
              */
             entries: number;
-            /** @description over the trees that were active */
+            /** @description average over active trees */
             forks_per_tree: number;
         };
         StoreStats: {
-            /** @description of the file */
+            /** @description path of the file */
             path: string;
             /**
              * Format: int64
@@ -1072,7 +1072,7 @@ export interface components {
             attachments: number;
             /**
              * Format: int64
-             * @description the same content counts once
+             * @description identical content counts once
              */
             attachment_bytes: number;
             /** Format: int64 */
@@ -1088,19 +1088,19 @@ export interface components {
             events: number;
             /**
              * Format: int64
-             * @description events that search has not seen yet
+             * @description number of events not indexed yet
              */
             unindexed: number;
         };
         GcReport: {
             /**
              * Format: int64
-             * @description past their grace: removed for good
+             * @description removed for good after their grace period
              */
             sessions: number;
             /**
              * Format: int64
-             * @description ephemeral ones found expired
+             * @description expired ephemeral sessions
              */
             expired: number;
             /** Format: int64 */
@@ -1111,7 +1111,7 @@ export interface components {
             bytes: number;
             /**
              * Format: int64
-             * @description that no entry refers to
+             * @description attachments that no entry refers to
              */
             attachments: number;
             /** Format: int64 */
@@ -1156,7 +1156,7 @@ export interface components {
             note: string;
             /**
              * Format: date-time
-             * @description when it was made
+             * @description when it was created
              */
             created_at: string;
             /**
@@ -1170,7 +1170,7 @@ export interface components {
              */
             used_at: string | null;
             revoked: boolean;
-            /** @description only in the answer that made it */
+            /** @description only in the answer that created it */
             secret?: string;
         };
         /** @description Without their secrets. */
