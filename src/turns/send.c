@@ -425,7 +425,8 @@ static run *run_past(turns *t, request *q, const ramet_session *s, const char *i
     r->entry_id = arena_strdup(r->mem, turn->entry_id);
     r->branch = turn->branch;
     r->status = turn->status;
-    r->begun = r->over = r->is_past = true;
+    r->is_past = true;
+    run_move(r, RUN_OVER);
     snprintf(r->error, sizeof r->error, "%.500s", turn->error ? turn->error : "");
     if (past_entries(r, q->c) == RAMET_OK)
         return r;

@@ -17,6 +17,7 @@
  *   turns.c         the table of runs, the threads and the queue, time limits, start and stop
  *   send.c          requests that begin or join turns: messages, forks, fan-outs, repeated requests
  *   control.c       requests that cancel a turn or answer its question
+ *   run_state.c     the states of a run, and the moves between them
  *   run.c           one run: the history for the agent, its output, and how that is recorded
  *   subscribers.c   publishes events of a run to requests and to watchers
  *   title.c         titles by an agent
@@ -29,8 +30,8 @@
  *   R1  The library is never called with a lock of this module held: answers that show a running
  *       turn are written inside commits, and take these locks.
  *   R2  One thread at a time writes to the store for a run (`writing`); what it writes is taken out
- *       of the run when it is durable. The thread that sets `closed` ends the turn, exactly once;
- *       output of the agent after that point is discarded.
+ *       of the run when it is durable. The thread that moves it to RUN_CLOSING ends the turn, exactly
+ *       once; output of the agent after that point is discarded.
  *   R3  A run is in the table before its turn is in the store, and until the turn has ended there:
  *       a turn that runs here is always found.
  *   R4  Locks are taken in this order: table, run, subscriber.
@@ -69,7 +70,19 @@ typedef struct run_part {
     buf text;
 } run_part;
 
-/* What becomes of a run whose turn is being begun. */
+/* Where a run stands; run_state.c draws the moves. */
+typedef enum run_state {
+    RUN_BEGINNING, /* its turn is not in the store yet */
+    RUN_ABANDONED, /* its turn did not begin */
+    RUN_RUNNING,   /* its turn is in the store, and output is accepted */
+    RUN_CLOSING,   /* output is discarded; a thread writes the last entry and the end */
+    RUN_UNSAVED,   /* published as over, but the store accepted no writes: retried now and then */
+    RUN_SAVING,    /* a thread retries that */
+    RUN_OVER
+} run_state;
+
+/* What becomes of a run whose turn is being begun. It is no part of run_state: the turns of a
+ * fan-out have begun, each in turn, before it is known whether any of them is to run. */
 typedef enum { FATE_OPEN, FATE_RUN, FATE_NEVER } run_fate;
 
 typedef struct run {
@@ -102,13 +115,13 @@ typedef struct run {
     _Atomic int fate;
     sem_t decided; /* posted when there is one */
 
-    bool begun; /* the turn is in the store; changes under both locks */
+    /* Changes under the lock of the run, by run_move(); from RUN_BEGINNING to RUN_RUNNING under
+     * that of the table, too. May be read without either. */
+    _Atomic run_state state;
 
     pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t wake;  /* writing ended, a question was answered, it was closed */
-    atomic_bool closed;
-    bool writing, over;
-    bool unsaved; /* over, but the store accepted no writes when it ended: retried now and then */
+    pthread_cond_t wake;  /* writing ended, a question was answered, the state changed */
+    bool writing; /* a thread uses the store for it (R2): while it runs, and while it closes */
     ramet_entry_in last; /* the last entry of the answer, in `mem` */
     size_t n_last;
     bool is_kept; /* the head may leave its branch */
@@ -129,7 +142,6 @@ typedef struct run {
     subscription *subscriptions;
     ramet_turn_status status;
     char error[512];
-    bool end_published;
     buf bytes; /* of the event that is being published */
 
     /* of a remote run */
@@ -177,6 +189,14 @@ struct turns {
     bool stopping, watchdog_stop, threads_stop;
     pthread_t watchdog;
 };
+
+/* ---- run_state.c */
+
+/* With the lock, unless no other thread knows the run yet. Wakes the threads that wait for it. */
+void run_move(run *r, run_state to);
+bool run_has_begun(const run *r); /* its turn is, or was, in the store */
+bool run_is_closed(const run *r); /* output of its agent is discarded */
+bool run_is_over(const run *r);   /* its end was published, or it did not begin */
 
 /* ---- turns.c */
 
@@ -235,7 +255,7 @@ void run_message(run *r, const ramet_append_out *out);
 bool run_main(run *r);
 /* Ends the turn, with what came so far; waits until that is in the store. False: it had ended. */
 bool run_close(run *r, ramet_turn_status status, const char *error);
-/* Tries to record the end of one that is `unsaved`; false: it still is. */
+/* Tries to record the end of one that is RUN_UNSAVED; false: it still is. */
 bool run_save(run *r);
 
 /* ---- turns/subscribers.c. With the lock of the run, but for the first and the last of them. */
@@ -255,7 +275,7 @@ void publish_entries(run *r, const ramet_append_out *out);
 void publish_plan(run *r);
 void publish_question(run *r);
 void publish_heartbeat(run *r);
-/* The last event; ends all subscriptions. */
+/* The last event, once; ends all subscriptions. */
 void publish_ended(run *r, const char *error);
 /* The same for a run that goes on, but cannot be followed here any more. */
 void publish_detached(run *r);
