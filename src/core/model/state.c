@@ -19,8 +19,8 @@
 #include "core/model/branch.h"
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
-#include "core/model/log_rules.h"
-#include "core/model/move.h"
+#include "core/change/log_rules.h"
+#include "core/change/move.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
@@ -39,7 +39,7 @@ int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, in
     if (n <= owner->base)
         return inherited;
     int64_t end = KEY(owner->id, n - 1), k;
-    if (end_delta(tx, owner->tree, end, &k))
+    if (fork_entry_delta(tx, owner->tree, end, &k))
         return k ? k : inherited;
     db_stmt *q = db_query(tx->db, Q_delta_last);
     q_int(q, 1, owner->tree);
@@ -47,7 +47,7 @@ int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, in
     q_int(q, 3, end);
     k = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
-    end_fold(tx, owner->tree, end, k);
+    fork_entry_keep_delta(tx, owner->tree, end, k);
     return k ? k : inherited;
 }
 

@@ -17,7 +17,7 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/handle.h"
-#include "core/model/append.h"
+#include "core/change/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/session/session.h"

@@ -12,7 +12,7 @@
  *   M4  What a move means to the reader of the adk log is the business of that log's owner: each
  *       move calls the rules that it registered (log_rules.h).
  */
-#include "core/model/move.h"
+#include "core/change/move.h"
 
 #include "core/access/share.h"
 #include "core/call.h"
@@ -23,7 +23,7 @@
 #include "core/model/entry.h"
 #include "core/event.h"
 #include "core/model/key.h"
-#include "core/model/log_rules.h"
+#include "core/change/log_rules.h"
 #include "core/model/path.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"

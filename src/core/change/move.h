@@ -2,8 +2,8 @@
  *
  * move.h: cut points, and moving the heads of a session. move.c has the invariants.
  */
-#ifndef CORE_MODEL_MOVE_H
-#define CORE_MODEL_MOVE_H
+#ifndef CORE_CHANGE_MOVE_H
+#define CORE_CHANGE_MOVE_H
 
 #include "core/model/path.h"
 

@@ -3,7 +3,7 @@
  * Fork: a new session in the same tree whose head is a new branch at the cut. One branch row a log,
  * one session row, one event: a constant number of small rows, whatever the history (I3, I4).
  */
-#include "core/model/fork.h"
+#include "core/change/fork.h"
 
 #include "core/access/member.h"
 #include "core/access/share.h"
@@ -12,7 +12,7 @@
 #include "core/handle.h"
 #include "core/model/branch.h"
 #include "core/event.h"
-#include "core/model/move.h"
+#include "core/change/move.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
@@ -123,7 +123,7 @@ static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
         .by_id = in->by_id ? arena_strdup(tx->arena, in->by_id) : user,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
-        .from_title = session_words(tx, s, from->meta.id == s->head ? from : NULL),
+        .from_title = session_base_title(tx, s, from->meta.id == s->head ? from : NULL),
         .expires = in->ephemeral_us > 0 ? tx->now + in->ephemeral_us : 0,
         .created = created,
         .updated = created,
