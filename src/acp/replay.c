@@ -57,7 +57,7 @@ static void update_tool(proxy *p, const char *outer, const json_doc *d, const js
 }
 
 /* An entry of another format, from its normal form. */
-static void tell_parts(proxy *p, const char *outer, const ramet_entry *e)
+static void parts_send(proxy *p, const char *outer, const ramet_entry *e)
 {
     json_doc d;
     const char *word = e->role == RAMET_USER ? "user_message_chunk" : "agent_message_chunk";
@@ -80,7 +80,7 @@ static void tell_parts(proxy *p, const char *outer, const ramet_entry *e)
 
 /* Our own: as the editor got it. A tool call's id that has been told before becomes another one,
  * because some agents begin to count anew in every turn. */
-static void tell_body(proxy *p, const char *outer, const ramet_entry *e, ids *tools)
+static void body_send(proxy *p, const char *outer, const ramet_entry *e, ids *tools)
 {
     json_doc d;
     if (!e->body || !json_parse(p->mem, e->body, strlen(e->body), 0, &d, NULL))
@@ -124,19 +124,19 @@ typedef struct telling {
     ids tools;
 } telling;
 
-static void tell_one(proxy *p, const ramet_entry *e, void *arg)
+static void entry_send(proxy *p, const ramet_entry *e, void *arg)
 {
     telling *t = arg;
     if (strcmp(e->format, ACP_FORMAT) == 0)
-        tell_body(p, t->outer, e, &t->tools);
+        body_send(p, t->outer, e, &t->tools);
     else
-        tell_parts(p, t->outer, e);
+        parts_send(p, t->outer, e);
 }
 
-ramet_status replay_tell(proxy *p, const char *outer)
+ramet_status replay_send(proxy *p, const char *outer)
 {
     telling t = {.outer = outer};
-    ramet_status rc = each_entry(p, outer, -1, tell_one, &t);
+    ramet_status rc = each_entry(p, outer, -1, entry_send, &t);
     free(t.tools.slots);
     return rc;
 }

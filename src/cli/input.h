@@ -32,8 +32,8 @@ int input_words(input *in, cli *c, int from);
 /* The next entry, its strings in `a`; *got false at the end. Options of the command
  * (--role, --turn, …) fill what the entry leaves open. */
 int input_next(input *in, arena *a, ramet_role role, ramet_entry_in *out, bool *got);
-/* All that is left, at most `most`; in c->mem. */
-int input_all(input *in, ramet_role role, size_t most, ramet_entry_in **out, size_t *n);
+/* All that is left, at most `max`; in c->mem. */
+int input_all(input *in, ramet_role role, size_t max, ramet_entry_in **out, size_t *n);
 /* Whole lines of what was read so far, for messages: "line 12" or "entry 3". */
 const char *input_place(input *in);
 void input_end(input *in);

@@ -164,7 +164,7 @@ static size_t into_buf(char *p, size_t size, size_t n, void *arg)
     return b->over ? 0 : size * n;
 }
 
-ramet_status who_check(client_call *c)
+ramet_status headers_check(client_call *c)
 {
     const struct {
         const char *field, *value;
@@ -267,7 +267,7 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
     buf text;
     *out = (json_doc){0};
     memset(&c->err, 0, sizeof c->err);
-    ramet_status st = who_check(c);
+    ramet_status st = headers_check(c);
     if (st != RAMET_OK) {
         free_both(t, b);
         return st;
@@ -305,7 +305,7 @@ ramet_status ask_file(target *t, const char *method, const char *path)
 {
     client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
-    ramet_status st = who_check(c);
+    ramet_status st = headers_check(c);
     FILE *f = st == RAMET_OK ? file_make(path) : NULL;
     if (!f) {
         free_both(t, NULL);

@@ -75,7 +75,7 @@ ramet_status ask(target *t, const char *method, body *b, json_doc *out);
 ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
 /* The user and the token go into headers: refuses control characters, with which a caller could add
  * headers of its own. */
-ramet_status who_check(client_call *c);
+ramet_status headers_check(client_call *c);
 void position_remember(client_call *c); /* from the last answer */
 struct curl_slist *ask_headers(const client_call *c, bool has_body);
 /* The library's error from an answer of another status than 2xx. */

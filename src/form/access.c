@@ -72,7 +72,7 @@ const form_schema form_me = STRUCT("Me", "",
     R("user", TEXT, "", AT(TEXT, user)),
     R("client", TEXT, "", NUL, AT(TEXT, client)),
     R("roles", ARRAY, "", AT(COMMAS, roles)),
-    R("auth", ENUM, "how the server knows", .words = "local|tokens|oidc", AT(TEXT, auth)),
+    R("auth", ENUM, "how the server knows", .values = "local|tokens|oidc", AT(TEXT, auth)),
     R("admin", BOOL, "", AT(BOOL, admin)),
     R("auditor", BOOL, "", AT(BOOL, auditor)),
     R("indexer", BOOL, "", AT(BOOL, indexer)));

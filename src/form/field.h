@@ -18,7 +18,7 @@
 
 typedef enum {
     FIELD_TEXT,
-    FIELD_INT,    /* a whole number from `least` to `most`; both 0: any */
+    FIELD_INT,    /* a whole number from `min` to `max`; both 0: any */
     FIELD_BOOL,   /* in a query: true or false */
     FIELD_NUMBER, /* seconds, money */
     FIELD_TIME,   /* RFC 3339 */
@@ -64,10 +64,10 @@ typedef struct form_field {
     bool required;
     bool nullable;
     const char *text;             /* what it means; one line */
-    const char *words;            /* FIELD_ENUM */
+    const char *values;           /* FIELD_ENUM, parted by | */
     const char *schema;           /* a form_schema by name, where `of` is not given */
     const struct form_schema *of; /* the shape of a FIELD_OBJECT, of the items of a FIELD_ARRAY */
-    int64_t least, most;
+    int64_t min, max;
     bool secret; /* its value is left out of logs */
 
     member_kind member;

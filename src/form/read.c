@@ -121,10 +121,10 @@ static bool branch_read(const reader *r, const form_field *f, const json_node *v
     return true;
 }
 
-static bool word_listed(const char *words, const char *s)
+static bool word_listed(const char *values, const char *s)
 {
     size_t n = strlen(s);
-    for (const char *w = words; *w;) {
+    for (const char *w = values; *w;) {
         size_t len = strcspn(w, "|");
         if (len == n && memcmp(w, s, n) == 0)
             return true;
@@ -133,10 +133,10 @@ static bool word_listed(const char *words, const char *s)
     return false;
 }
 
-static const char *words_shown(arena *a, const char *words)
+static const char *values_shown(arena *a, const char *values)
 {
     const char *all = "";
-    for (const char *w = words; *w;) {
+    for (const char *w = values; *w;) {
         size_t len = strcspn(w, "|");
         all = arena_printf(a, "%s%s%.*s", all, *all ? ", " : "", (int)len, w);
         w += len + (w[len] == '|');
@@ -146,12 +146,12 @@ static const char *words_shown(arena *a, const char *words)
 
 static bool word_read(const reader *r, const form_field *f, const json_node *v, int *out)
 {
-    enum { LEAST = -1, MOST = 15 }; /* of all enums that have words */
+    enum { MIN_VALUE = -1, MAX_VALUE = 15 }; /* of all enums that have words */
     const char *word = json_text(r->a, r->d, v);
-    if (!f->words) /* it is written only */
+    if (!f->values) /* it is written only */
         return true;
-    if (word && word_listed(f->words, word))
-        for (int i = LEAST; i <= MOST; i++) {
+    if (word && word_listed(f->values, word))
+        for (int i = MIN_VALUE; i <= MAX_VALUE; i++) {
             const char *name = f->word_of((unsigned)i);
             if (name && strcmp(name, word) == 0) {
                 *out = i;
@@ -159,7 +159,7 @@ static bool word_read(const reader *r, const form_field *f, const json_node *v, 
             }
         }
     return refuse(r, f->name, "\"%s\" is %.60s; it is one of %s", f->name, json_raw(r->a, r->d, v),
-                  words_shown(r->a, f->words));
+                  values_shown(r->a, f->values));
 }
 
 static bool texts_read(const reader *r, const form_field *f, const json_node *v,

@@ -18,7 +18,7 @@ const form_schema form_running = SHAPE("Running", "A turn in mid-answer. Events 
     R("thinking", TEXT, "the same of its thinking"), R("agent", TEXT, "who answers"),
     R("question", OBJECT, "that it waits for an answer to", .of = &form_question, NUL), R("plan", ANY, "the last plan that it told", NUL));
 const form_schema form_question = SHAPE("Question", "An agent's question to the user.",
-    R("id", TEXT, ""), R("kind", ENUM, "`permission`: the answer is the id of an option; `input`: it is a text", .words = "permission|input"),
+    R("id", TEXT, ""), R("kind", ENUM, "`permission`: the answer is the id of an option; `input`: it is a text", .values = "permission|input"),
     R("text", TEXT, ""), R("options", ARRAY, "`{id, name}`", .of = &form_option, NUL));
 const form_schema form_option = {
     .name = "Option", .text = "A way to answer a question.", .open = true,
@@ -41,7 +41,7 @@ const form_schema form_turn = STRUCT("Turn", "One answer, being made or made.",
 const form_schema form_turn_list = LIST("TurnList", "turns", form_turn, "Newest first.");
 const form_schema form_turn_done = SHAPE("TurnDone", "What a turn came to.",
     R("session_id", TEXT, "where it ran: the fork when there was one"), R("turn_id", TEXT, ""),
-    R("status", ENUM, "", .words = "running|done|cancelled|failed|interrupted"),
+    R("status", ENUM, "", .values = "running|done|cancelled|failed|interrupted"),
     F("error", TEXT, "why it failed"), R("entries", ARRAY, "the message and its answer", .of = &form_entry));
 const form_schema form_fan_done = SHAPE("FanDone", "What the turns of a fan-out came to.",
     R("group", TEXT, "shared by them"), R("turns", ARRAY, "in the order of the agents", .of = &form_turn_done));

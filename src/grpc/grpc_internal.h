@@ -68,7 +68,7 @@ struct rpc {
     grpc_byte_buffer *in,
         *out;               /* the message that came (NULL: the client sends no more), or goes */
     grpc_metadata about[1]; /* the header x-request-id */
-    grpc_slice words;       /* the text of the status */
+    grpc_slice status_text; /* the text of the status */
     rpc_step *next;
     pool_job job;
     arena *scratch;       /* of one message */
@@ -82,7 +82,7 @@ struct rpc {
 
     rpc *watch_prev, *watch_next; /* health: under the lock of the server */
     bool watching, busy;
-    int told;
+    int status_sent;
     const char *service;
 };
 

@@ -163,7 +163,7 @@ struct http {
     http_config cfg;
     worker *workers;
     size_t n_workers, next_worker;
-    size_t most; /* connections, including those that are only refused */
+    size_t max; /* connections, including those that are only refused */
     struct door {
         int fd, port;
     } doors[2];      /* what it listens on; the second one for HTTP/2 alone, fd -1: not there */
@@ -264,7 +264,7 @@ void peer_wait_look(peer *p, int64_t now); /* the watcher's: sets `gone` */
 bool stall_look(peer *p, int64_t now, int64_t stall_us);
 
 /* http/stream_send.c */
-body_stream *http_stream_new(request *q, size_t most);
+body_stream *http_stream_new(request *q, size_t max);
 /* Takes the next bytes, as a chunk or as they are, into `out`. False: there are none yet; the
  * stream wakes the connection when there are. x->stream_over: they were the last. */
 bool stream_next(exchange *x, buf *out);

@@ -80,7 +80,7 @@ struct request {
     buf body;
     char id[129]; /* X-Request-ID */
     int64_t start_us;
-    request_caller who;
+    request_caller caller;
     json_doc json; /* the body, read; json.n is 0 when there was none */
 
     /* the answer */
@@ -101,7 +101,7 @@ struct request {
     bool whole;       /* `more` is not used: the transport sends the body in one message */
 
     json_writer w;   /* on `out`, ready */
-    ramet_call *c;   /* of `who`; face_call() makes it; freed with the request */
+    ramet_call *c;   /* of `caller`; face_call() makes it; freed with the request */
     int64_t since;   /* ROUTE_PAGE: the replica has to have come so far; -1: the primary alone */
     ramet_once once; /* Idempotency-Key: prepared by face_run(), used by face_call() */
     bool has_once;
@@ -116,7 +116,7 @@ struct request {
     const atomic_bool *gone;
     bool left; /* the client was gone before it was answered; by whoever speaks HTTP */
     const char *(*header)(request *q, const char *name);
-    body_stream *(*stream_new)(request *q, size_t most); /* body_stream_new() */
+    body_stream *(*stream_new)(request *q, size_t max); /* body_stream_new() */
 };
 
 /* ---- the query */
@@ -142,8 +142,8 @@ void request_answer_begin(request *q);
 /* ---- streams (by whoever speaks the transport) */
 
 /* A body that goes on (server-sent events). Bytes are added from any thread; a reader that falls
- * more than `most` bytes behind is dropped; one that has taken everything may be given more. */
-body_stream *body_stream_new(request *q, size_t most);
+ * more than `max` bytes behind is dropped; one that has taken everything may be given more. */
+body_stream *body_stream_new(request *q, size_t max);
 /* False when the reader is gone or was dropped. */
 bool body_stream_add(body_stream *s, const void *p, size_t n);
 /* The producer is done with it: the rest goes out, then it ends. Must be called once. */

@@ -41,7 +41,7 @@ struct body_stream {
     unsigned first, n_pieces, cap; /* cap: a power of two, or 0 */
     size_t offset;                 /* bytes of the first one that were taken */
     size_t waiting;                /* bytes that were not */
-    size_t most;                   /* of them */
+    size_t max;                    /* of them */
     int64_t passed, added;         /* number of the last piece that went, that came */
     bool asleep, ended, gone;
     int owners;
@@ -50,7 +50,7 @@ struct body_stream {
 /* ---- for the taker */
 
 /* `size` bytes, with the stream at their beginning; freed by the owner that leaves last. */
-body_stream *stream_make(size_t size, const stream_taker *taker, size_t most);
+body_stream *stream_make(size_t size, const stream_taker *taker, size_t max);
 void stream_leave(body_stream *s);
 /* With its lock: takes up to `max` bytes. */
 size_t stream_take(body_stream *s, char *out, size_t max);

@@ -67,11 +67,11 @@ typedef struct server_setting {
     const char *part; /* a heading, and nothing else */
     const char *name; /* both NULL: the end */
     setting_kind kind;
-    const char *value; /* what its value is called in help */
-    const char *words; /* the values that it can have, parted by | */
+    const char *value;  /* what its value is called in help */
+    const char *values; /* the values that it can have, parted by | */
     const char *otherwise;
     const char *text;
-    int64_t least, most;
+    int64_t min, max;
     size_t at; /* in server_config */
 } server_setting;
 extern const server_setting server_settings[];

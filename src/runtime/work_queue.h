@@ -40,7 +40,7 @@ enum { WORK_BUCKETS = 256 };
 
 typedef struct work_queue {
     struct {
-        int share, most;
+        int share, max;
     } bounds[WORK_KINDS];
     work_lane *lanes[WORK_BUCKETS]; /* those in use, by their name */
     work_lane *first, *last;        /* those with waiting jobs; the first has the next turn */

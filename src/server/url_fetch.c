@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 8, WAITING_MOST = 256, CONNECT_S = 10, WHOLE_S = 120, REDIRECTS = 5 };
+enum { AT_ONCE = 8, MAX_WAITING = 256, CONNECT_S = 10, WHOLE_S = 120, REDIRECTS = 5 };
 
 typedef struct errand {
     struct errand *next;
@@ -225,7 +225,7 @@ void url_fetch_start(url_fetch *b, const ramet_fetch *f)
     e->owner = xstrdup(f->owner);
     e->life_us = f->expires - f->created;
     pthread_mutex_lock(&b->lock);
-    bool room = b->waiting < WAITING_MOST && !b->stop;
+    bool room = b->waiting < MAX_WAITING && !b->stop;
     if (room) {
         *b->last = e;
         b->last = &e->next;

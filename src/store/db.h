@@ -31,11 +31,11 @@ typedef struct db_config {
     db_site *site;    /* NULL: one of its own */
     const char *vfs;  /* NULL = default */
     int busy_ms;
-    bool create;        /* make the file when it is missing */
-    bool writer;        /* else only reads */
-    bool index;         /* the search index: no fsync a commit, it can be made anew */
-    const char *beside; /* the file whose group's rights a new one gets, too; NULL: none */
-    bool read_only;     /* do not try to write: there is no room for what that needs */
+    bool create;           /* make the file when it is missing */
+    bool writer;           /* else only reads */
+    bool index;            /* the search index: no fsync a commit, it can be made anew */
+    const char *mode_from; /* the file whose group's rights a new one gets, too; NULL: none */
+    bool read_only;        /* do not try to write: there is no room for what that needs */
 } db_config;
 
 /* Whether a place is the URL of a PostgreSQL database. */

@@ -66,7 +66,7 @@ void remote_send_run(run *r)
     m.tree = r->tree;
     m.branch = r->branch;
     m.entry_id = r->entry_id;
-    m.agent = r->agent;
+    m.agent = r->agent_name;
     m.group = r->group;
     m.first = r->first;
     m.question = question_of(r);
@@ -146,7 +146,7 @@ static run *remote_make(turns *t, const node_message *m)
     snprintf(r->id, sizeof r->id, "%s", m->turn);
     r->is_remote = true;
     r->tree = arena_strdup(r->mem, m->tree ? m->tree : "");
-    r->agent = arena_strdup(r->mem, m->agent ? m->agent : "");
+    r->agent_name = arena_strdup(r->mem, m->agent ? m->agent : "");
     r->group = arena_strdup(r->mem, m->group);
     r->entry_id = arena_strdup(r->mem, m->entry_id);
     r->branch = m->branch;

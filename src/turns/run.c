@@ -174,7 +174,8 @@ static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
         return false;
     parts_begin(&p, a);
     parts_pending(&p, r);
-    *out = (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent, .parts = parts_end(&p)};
+    *out =
+        (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent_name, .parts = parts_end(&p)};
     return true;
 }
 
@@ -191,7 +192,7 @@ static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
     if (!whole)
         part_cut(&p, r->status, r->error);
     *out = (ramet_entry_in){.role = RAMET_ASSISTANT,
-                            .author = r->agent,
+                            .author = r->agent_name,
                             .parts = parts_end(&p),
                             .usage = r->has_usage ? &r->usage : NULL};
     return true;
@@ -502,7 +503,8 @@ static bool sink_tool_call(void *arg, const char *id, const char *name, const ch
     jw_kstr(w, "name", name);
     kvalue(w, a, "input", input);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->run->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {
+        .role = RAMET_ASSISTANT, .author = s->run->agent_name, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
@@ -520,7 +522,7 @@ static bool sink_tool_result(void *arg, const char *id, const char *output, bool
     if (is_error)
         jw_kbool(w, "is_error", true);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->run->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->run->agent_name, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
@@ -671,14 +673,14 @@ static void answer_end(run *r, ramet_call *c, const agent_result *result)
 }
 
 /* Whether the user may refer to it was looked at when the message came. */
-static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
+static bool turn_file(void *arg, const char *id, size_t max, agent_file *out)
 {
     session_sink *s = arg;
     ramet_attachment *about, *opened;
     if (ramet_attachment_get(s->call, id, &about) != RAMET_OK)
         return false;
     *out = (agent_file){about->name, about->media_type, about->size, -1};
-    if ((uint64_t)about->size <= most)
+    if ((uint64_t)about->size <= max)
         ramet_attachment_open(s->call, id, &opened, &out->fd);
     return true;
 }
@@ -708,7 +710,7 @@ static bool agent_answer(run *r, const history *h, bool early)
                        .usage = sink_usage,
                        .cancelled = sink_cancelled,
                        .arg = &s};
-    r->who->kind->run(r->who, &turn, &sink, &result);
+    r->agent->kind->run(r->agent, &turn, &sink, &result);
     bool stands = sink_stands(&s);
     if (stands)
         answer_end(r, s.call, &result);

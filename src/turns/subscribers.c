@@ -105,7 +105,7 @@ static turn_event event_of(const run *r, turn_event_kind kind)
 static turn_event event_started(const run *r)
 {
     turn_event e = event_of(r, TURN_STARTED);
-    e.started.agent = r->agent;
+    e.started.agent = r->agent_name;
     e.started.group = r->group;
     return e;
 }
@@ -461,7 +461,7 @@ bool turns_running_get(turns *t, const ramet_session *s, arena *a, turn_running 
     if (runs) {
         *out = (turn_running){.turn = arena_strdup(a, r->id),
                               .entry_id = arena_strdup(a, r->entry_id),
-                              .agent = arena_strdup(a, r->agent),
+                              .agent = arena_strdup(a, r->agent_name),
                               .branch = r->branch,
                               .offset = r->begin,
                               .question = running_question(r, a),

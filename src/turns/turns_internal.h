@@ -97,8 +97,8 @@ typedef struct run {
     const char *session, *tree, *user, *group, *entry_id;
     const char *cache_key;
     ramet_agent settings; /* of the session, or of the request */
-    agent *who;
-    const char *agent; /* its name */
+    agent *agent;
+    const char *agent_name;
     int64_t branch;
     int64_t length; /* entries of the history that it answers */
     bool is_untitled;

@@ -166,7 +166,7 @@
     X(event_del, "3")                                                                              \
     X(attachment_get, "'a5'")                                                                      \
     X(attachment_page, "'a5',5")                                                                   \
-    X(attachment_beside, "'a5'")                                                                   \
+    X(attachment_listed, "'a5'")                                                                   \
     X(attachment_del, "'a5'")                                                                      \
     X(attachment_used, "'z5'")                                                                     \
     X(attachment_of_sha, SHA)                                                                      \

@@ -54,7 +54,7 @@ typedef struct a2a_remote {
 typedef struct a2a_place {
     const char *context; /* NULL: it shall make one */
     size_t message;      /* index of the first entry of the new message */
-    bool told;           /* the context holds everything before it */
+    bool is_complete;    /* the context holds everything before it */
 } a2a_place;
 
 /* A context belongs to one run of turns of one branch that this agent answered without a break, and

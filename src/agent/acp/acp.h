@@ -17,7 +17,7 @@
  *   P1  Only the program's thread touches its process and moves it to READY. Any thread may move it
  *       to ENDING, with a reason; the first reason stays.
  *   P2  The exit of the process ends the program, whoever holds the other end of its pipes.
- *   P3  An agent has at most `most` programs, those that are ENDING included.
+ *   P3  An agent has at most `max` programs, those that are ENDING included.
  *
  * LOCKS   The agent's lock covers all but what is queued for a program, which has its own; the
  *         agent's lock is never taken within that one.
@@ -84,7 +84,7 @@ struct acp {
     pthread_mutex_t lock;
     pthread_cond_t some; /* a line has come, or a program or its users have changed */
     program *programs;
-    size_t n_programs, most;
+    size_t n_programs, max;
     int64_t idle_us; /* a program without turns is ended after that time */
     held *held;
     char **argv;

@@ -17,7 +17,7 @@
 enum {
     CLOSE_MS = 50,  /* how long the end of a stream behind [DONE] is waited for */
     TAIL_MS = 5000, /* how long usage behind the finish_reason is waited for */
-    BACKOFF_MOST_MS = 20000
+    MAX_BACKOFF_MS = 20000
 };
 
 struct openai_http {
@@ -156,7 +156,7 @@ static bool backoff_span(const openai_settings *o, int64_t tries, int64_t asked,
     uint8_t dice;
     random_bytes(&dice, 1);
     int64_t span = o->backoff_ms << (tries < 8 ? tries : 8);
-    span = span > BACKOFF_MOST_MS ? BACKOFF_MOST_MS : span;
+    span = span > MAX_BACKOFF_MS ? MAX_BACKOFF_MS : span;
     span +=
         span * dice / 1024; /* so that many that were refused at once do not come back at once */
     *ms = asked > span ? asked : span;

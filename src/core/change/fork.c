@@ -66,7 +66,7 @@ static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, 
 {
     if (in->branch && in->branch != s->head)
         TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, in->branch, from));
-    s->adk = adk_read(tx, s) ? adk_beside(tx, &s->brief, from->meta.id) : 0;
+    s->adk = adk_read(tx, s) ? adk_head_of(tx, &s->brief, from->meta.id) : 0;
     if (in->blank) {
         *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
         return RAMET_OK;

@@ -205,7 +205,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int most_first(const void *a, const void *b)
+static int by_count_falling(const void *a, const void *b)
 {
     const ramet_tag_count *p = a, *q = b;
     if (p->sessions != q->sessions)
@@ -224,7 +224,7 @@ static void tags_count(arena *a, const char **tags, size_t n, ramet_sandbox_coun
             out->tags[out->n_tags++].tag = tags[i];
         out->tags[out->n_tags - 1].sessions++;
     }
-    qsort(out->tags, out->n_tags, sizeof *out->tags, most_first);
+    qsort(out->tags, out->n_tags, sizeof *out->tags, by_count_falling);
 }
 
 static ramet_status count_run(txn *tx, const char *id, ramet_sandbox_counts *out)

@@ -275,7 +275,7 @@ static ramet_status adk_fold(txn *tx, const session_full *s, const branch_row *h
     cut_result cut = {.main = n};
     if (!s->adk || share_only(tx, &s->access) || !branch_load(tx, s->tree, s->adk, &adk))
         return txn_status(tx);
-    TRY(cut_beside(tx, head, &adk, &(ramet_at){0}, &cut));
+    TRY(cut_adk(tx, head, &adk, &(ramet_at){0}, &cut));
     const char *hidden =
         adk_open(tx, s) ? NULL : log_rules_of(tx, RAMET_LOG_ADK)->private_state_key;
     fold_join(to, tx, s->tree, delta_before(tx, &adk, cut.adk), hidden);

@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 
-#define SCOPE_WORDS                                                                                \
+#define MAX_SCOPE_NUMBERS                                                                          \
     512 /* alternatives that a filter may have and still go into the index' scopes */
 
 struct search {

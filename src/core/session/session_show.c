@@ -93,10 +93,10 @@ static const char *title_of_path(txn *tx, const session_full *s, const branch_ro
     const char *title = path_title_get(tx, head);
     if (title)
         return title;
-    int64_t most = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
+    int64_t max = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
     /* A list shows many titles: what they were taken from must not stay in the call. */
     arena *scratch = arena_new();
-    for (int64_t at = 0; at < most && !t.text && db_status(tx->db) == RAMET_OK; at++) {
+    for (int64_t at = 0; at < max && !t.text && db_status(tx->db) == RAMET_OK; at++) {
         arena_reset(scratch);
         path_read(tx, head, at, at + 1, scratch, title_take, &t);
     }

@@ -164,10 +164,10 @@ void copy_read_end(copy_job *j);
 /* ---- trees (core/upkeep/copy_tree.c) */
 
 typedef enum {
-    COPY_ALL,   /* everything of every tree after `at` */
-    COPY_NAMED, /* what is otherwise in the trees of the list */
-    COPY_LIGHT, /* what is otherwise in any tree, by all but its content */
-    COPY_VERIFY /* nothing is written */
+    COPY_ALL,      /* everything of every tree after `at` */
+    COPY_NAMED,    /* what is otherwise in the trees of the list */
+    COPY_COMPARED, /* what is otherwise in any tree, by all but its content */
+    COPY_VERIFY    /* nothing is written */
 } copy_mode;
 
 typedef struct copy_walk {

@@ -82,8 +82,8 @@ void jsonrpc_result_end(jsonrpc_call *r);
 /* How messages look to this caller. */
 a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *task);
 /* A whole number that may be missing; false: it is wrong, and the answer filled. */
-bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t least,
-                    int64_t most, int64_t *out);
+bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t min,
+                    int64_t max, int64_t *out);
 /* A text that must be there, not empty. NULL: the answer is filled. */
 const char *jsonrpc_text(jsonrpc_call *r, const json_node *of, const char *name);
 /* A text, or true or false, that may be missing (a text: NULL, also when it is empty); false: it is

@@ -15,7 +15,7 @@
 #define READ    ROUTE_LOOSE
 #define WRITE   (ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS)
 #define E_SEE   "SESSION_NOT_FOUND FORBIDDEN"
-#define LIMIT   F("limit", INT, "how many at most", .least = 1, .most = 1000)
+#define LIMIT   F("limit", INT, "how many at most", .min = 1, .max = 1000)
 #define BODY    (20u << 20)
 
 static const form_schema *const memory_schemas[] = {
@@ -53,7 +53,7 @@ NULL,
     F("content", ANY, "an array of at most 1,000 items"), F("contentType", TEXT, "needed; `history` for messages"),                      \
     F("channel", TEXT, "`history` (default), `context` or `journal`"), F("userId", TEXT, "must be the caller"),                          \
     F("agentId", TEXT, "needs a client"), F("indexedContent", TEXT, "what a history entry is found by"),                                 \
-    F("seq", INT, "unique in the conversation", .least = 0, .most = 4294967295), F("epoch", INT, "of a context entry", .least = 0, .most = INT64_MAX), \
+    F("seq", INT, "unique in the conversation", .min = 0, .max = 4294967295), F("epoch", INT, "of a context entry", .min = 0, .max = INT64_MAX), \
     F("forkedAtConversationId", TEXT, "when the conversation is not there yet: it becomes a fork of this one"),                          \
     F("forkedAtEntryId", UUID, "the first entry that is not inherited; none: nothing is"),                                               \
     F("startedByConversationId", TEXT, "when it is not there yet: it was started by this one"), F("startedByEntryId", UUID, ""),         \
@@ -62,11 +62,11 @@ NULL,
 #define ENTRIES_QUERY \
     F("afterCursor", UUID, "those behind it"), F("beforeCursor", UUID, "those before it"), F("tail", BOOL, "the last ones"), \
     F("upToEntryId", UUID, "as it was then"), LIMIT, F("channel", TEXT, "all that the caller may see; `history` without a client"), F("epoch", TEXT, "of the channel context: `latest` (default), `all` or a number"), \
-    F("fromSeq", INT, "by sequence number, from this on", .least = 0, .most = 4294967295), F("forks", TEXT, "`all`: of the whole tree")
+    F("fromSeq", INT, "by sequence number, from this on", .min = 0, .max = 4294967295), F("forks", TEXT, "`all`: of the whole tree")
 
 #define EVENTS_QUERY \
     F("after", TEXT, "a cursor; `start`: from the oldest that is kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"), \
-    F("detail", ENUM, "with `full` the content of entries", .words = "summary|full"), F("entry_channels", ARRAY, "`history` unless given"), \
+    F("detail", ENUM, "with `full` the content of entries", .values = "summary|full"), F("entry_channels", ARRAY, "`history` unless given"), \
     F("entry_content_types", ARRAY, "only these"), F("entry_roles", ARRAY, "`USER`, `AI`, `SYSTEM`")
 
 static const face_route routes[] = {
@@ -85,7 +85,7 @@ ROUTE("GET", "/v1/conversations", ROLE_USER, .name = "memoryListConversations", 
  .summary = "Conversations that the caller may see, newest first", .success = 200, .answer = "ConversationList", .run = memory_talks_list,
  .query = FIELDS(F("mode", TEXT, "`latest-fork` (default), `roots` or `all`"), F("ancestry", TEXT, "`roots` (default), `children` or `all`: started by others or not"),
                  F("afterCursor", TEXT, "a conversation"), LIMIT, F("query", TEXT, "part of the title"),
-                 F("archived", ENUM, "`exclude` unless given", .words = "exclude|include|only")), .example = "mode=all&limit=20"),
+                 F("archived", ENUM, "`exclude` unless given", .values = "exclude|include|only")), .example = "mode=all&limit=20"),
 ROUTE("POST", "/v1/conversations", ROLE_USER, .name = "memoryCreateConversation", .group = "Conversations", .flags = WRITE,
  .summary = "Makes a conversation", .success = 201, .answer = "Conversation", .run = memory_talk_post,
  .about = "A fork is answered with 200. A reader gets a private fork.",
@@ -152,7 +152,7 @@ ROUTE("DELETE", C1 "/memberships/{userId}", ROLE_USER, .name = "memoryRemoveMemb
  .summary = "Removes a member", .success = 204, .run = memory_member_delete, .statuses = E_SEE " MEMBER_NOT_FOUND"),
 ROUTE("GET", "/v1/ownership-transfers", ROLE_USER, .name = "memoryListTransfers", .group = "Members", .flags = READ,
  .summary = "Transfers from or to the caller, oldest first", .success = 200, .run = memory_transfers_list,
- .query = FIELDS(F("role", ENUM, "`all` unless given", .words = "sender|recipient|all"), F("afterCursor", UUID, "a transfer"), LIMIT)),
+ .query = FIELDS(F("role", ENUM, "`all` unless given", .values = "sender|recipient|all"), F("afterCursor", UUID, "a transfer"), LIMIT)),
 ROUTE("POST", "/v1/ownership-transfers", ROLE_USER, .name = "memoryTransfer", .group = "Members", .flags = WRITE,
  .summary = "Offers a conversation to a member", .success = 201, .answer = "OwnershipTransfer", .run = memory_transfer_post,
  .body = FIELDS(F("conversationId", TEXT, "needed"), F("newOwnerUserId", TEXT, "needed")), .statuses = E_SEE " TRANSFER_PENDING"),
@@ -189,7 +189,7 @@ ROUTE("GET", "/v1/admin/conversations", ROLE_ADMIN | ROLE_AUDITOR, .name = "memo
  .summary = "Conversations of everybody, newest first", .success = 200, .answer = "ConversationList", .run = memory_admin_talks,
  .query = FIELDS(F("mode", TEXT, "`latest-fork` (default), `roots` or `all`"), F("ancestry", TEXT, "`roots` (default), `children` or `all`"),
                  F("userId", TEXT, "those that this user owns"), F("ownerUserId", TEXT, "the same, by its name in gRPC"), F("afterCursor", TEXT, "a conversation"), LIMIT, F("query", TEXT, "part of the title"),
-                 F("archived", ENUM, "`exclude` unless given; `only` with one of the times", .words = "exclude|include|only"),
+                 F("archived", ENUM, "`exclude` unless given; `only` with one of the times", .values = "exclude|include|only"),
                  F("archivedAfter", TIME, "archived then or later, to whole seconds"), F("archivedBefore", TIME, "archived before that")), .statuses = "FORBIDDEN"),
 ROUTE("PATCH", "/v1/admin/conversations/{conversationId}", ROLE_ADMIN, .name = "memoryAdminUpdateConversation", .group = "Administrators", .flags = WRITE,
  .summary = "Archives a tree or brings it back; not for auditors", .success = 200, .answer = "Conversation", .run = memory_admin_talk_patch,
@@ -211,7 +211,7 @@ ROUTE("POST", "/v1/admin/conversations/search", ROLE_ADMIN | ROLE_AUDITOR, .name
 ROUTE("GET", "/v1/admin/attachments", ROLE_ADMIN | ROLE_AUDITOR, .name = "memoryAdminListAttachments", .group = "Administrators", .flags = READ,
  .summary = "Attachments of everybody, oldest first; for administrators and auditors", .success = 200, .run = memory_admin_files,
  .query = FIELDS(F("userId", TEXT, "uploaded by this user"), F("entryId", UUID, "that this entry refers to"),
-                 F("status", ENUM, "`all` unless given", .words = "linked|unlinked|expired|all"), F("afterCursor", UUID, "an attachment"), LIMIT,
+                 F("status", ENUM, "`all` unless given", .values = "linked|unlinked|expired|all"), F("afterCursor", UUID, "an attachment"), LIMIT,
                  F("justification", TEXT, "not needed")), .statuses = "FORBIDDEN ENTRY_NOT_FOUND", .example = "status=linked&limit=50"),
 ROUTE("GET", "/v1/admin/attachments/{attachmentId}", ROLE_ADMIN | ROLE_AUDITOR, .name = "memoryAdminGetAttachment", .group = "Administrators", .flags = READ,
  .summary = "What is known of one", .success = 200, .answer = "AdminAttachment", .run = memory_admin_file,

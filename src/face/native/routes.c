@@ -22,23 +22,23 @@
 #define LOGS    "main|adk"
 
 /* ---- rows that several routes share */
-#define LIMIT(most_, t)  F("limit", INT, t, .least = 1, .most = most_)
+#define LIMIT(max_, t)  F("limit", INT, t, .min = 1, .max = max_)
 #define CURSOR           F("cursor", TEXT, "`next_cursor` of the page before")
 #define PAGE             LIMIT(1000, "how many; 50 when not given"), CURSOR
 #define WHOLE            LIMIT(1000, "how many; up to 10,000 when not given"), CURSOR
 #define BRANCH           F("branch", TEXT, "another branch of the session instead of its head (`b17`)")
-#define LOG              F("log", ENUM, "which log; `adk` holds a runtime's raw events and needs writer", .words = LOGS)
+#define LOG              F("log", ENUM, "which log; `adk` holds a runtime's raw events and needs writer", .values = LOGS)
 #define EXPECT           F("expected_head", OBJECT, "only if the history is still exactly this, else 409 `head_moved`", .schema = "ExpectedHead")
 #define EXPECT_QUERY     F("expected_head", TEXT, "only if the history still has this prefix_hash, else 409 `head_moved`")
 #define REASON           F("reason", TEXT, "why; it is kept. At most 2,000 characters")
 #define AT               F("at", OBJECT, "where to cut; the head when not given", .schema = "At")
 #define ADK_AT           F("adk_at", OBJECT, "the cut of the `adk` log; what belongs to the cut of the main log when not given", .schema = "At")
-#define CUT              F("cut", ENUM, "what to do when the cut would part a tool call from its result; `exact` when not given", .words = CUTS)
+#define CUT              F("cut", ENUM, "what to do when the cut would part a tool call from its result; `exact` when not given", .values = CUTS)
 #define AGENT            F("agent", OBJECT, "who answers; a string is its name", .schema = "AgentIn")
 #define TITLE            F("title", TEXT, "at most 500 characters")
 #define TAGS             F("tags", ARRAY, "at most 64, of 1-50 characters; trimmed and made lower case")
 #define METADATA         F("metadata", OBJECT, "anything of yours, at most 64 KiB")
-#define VISIBILITY       F("visibility", ENUM, "`tree`: all members of the tree; `private`: its owner alone", .words = SEEN)
+#define VISIBILITY       F("visibility", ENUM, "`tree`: all members of the tree; `private`: its owner alone", .values = SEEN)
 #define EPHEMERAL        F("ephemeral_seconds", NUMBER, "the session goes after that many seconds, unless it is promoted")
 #define ENTRIES_IN       R("entries", ARRAY, "all or nothing, in this order", .schema = "EntryIn")
 #define KEEP_RUNNING     F("keep_running", BOOL, "a running turn goes on writing to the branch that it began on, instead of being cancelled")
@@ -66,7 +66,7 @@ ROUTE("GET", V1 "/sessions", ROLE_USER, .name = "listSessions", .group = "Sessio
  .about = "Newest `created_at` first. Pages are stable: a session made or removed meanwhile neither repeats nor skips another.",
  .query = FIELDS(PAGE, F("owner", TEXT, "a user"), F("agent", TEXT, "name of an agent"), F("tag", TEXT, "a tag"),
                  F("tree", TEXT, "a tree id"), F("title", TEXT, "part of the title, any case"), F("sandbox", TEXT, "one of the caller's"),
-                 F("archived", ENUM, "`exclude` when not given", .words = "exclude|include|only")),
+                 F("archived", ENUM, "`exclude` when not given", .values = "exclude|include|only")),
  .statuses = "SANDBOX_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "limit=10&tag=travel"),
 ROUTE("GET", S1, ROLE_USER, .name = "getSession", .group = "Sessions", .flags = ROUTE_PAGE,
  .summary = "One session", .success = 200, .answer = "Session", .run = api_session_get, .statuses = E_SEE,
@@ -116,11 +116,11 @@ ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries"
  .about = "Always oldest first. `after` and `before` name entries, so a page read while the session grows never skips or repeats one.",
  .query = FIELDS(LIMIT(1000, "how many; 50 when not given"), F("after", TEXT, "entry id on the path, exclusive"),
                  F("before", TEXT, "entry id on the path, exclusive"), F("tail", BOOL, "the last ones, of what `after` and `before` leave"),
-                 F("from", INT, "from this position on, instead of `after`", .least = 0, .most = 16777215),
+                 F("from", INT, "from this position on, instead of `after`", .min = 0, .max = 16777215),
                  F("channel", TEXT, "only entries of this channel"), BRANCH, LOG,
                  F("versions", BOOL, "`false` leaves the `versions` of each entry out"),
                  F("feedback", BOOL, "`true` tells with each entry what the caller thinks of it"),
-                 F("view", ENUM, "what is read: the record as it was written", .words = "record")),
+                 F("view", ENUM, "what is read: the record as it was written", .values = "record")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND FORBIDDEN", .example = "tail=true&limit=20"),
 ROUTE("GET", S1 "/entries/{entry}", ROLE_USER, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "One entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
@@ -138,12 +138,12 @@ ROUTE("POST", S1 "/entries/{entry}/regenerate", ROLE_USER, .name = "regenerateEn
 ROUTE("GET", S1 "/record", ROLE_USER, .name = "getRecord", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Everything that was ever appended in the session", .success = 200, .answer = "Record", .run = api_record_get,
  .about = "On any branch, in order of appending; what a fork inherited is not in it.",
- .query = FIELDS(F("from", INT, "counts from 0", .most = INT64_MAX), LIMIT(1000, "how many; 50 when not given"), LOG),
+ .query = FIELDS(F("from", INT, "counts from 0", .max = INT64_MAX), LIMIT(1000, "how many; 50 when not given"), LOG),
  .statuses = E_SEE " FORBIDDEN", .example = "from=0&limit=100"),
 ROUTE("PUT", S1 "/entries/{entry}/feedback", ROLE_USER, .name = "putFeedback", .group = "Feedback", .flags = ROUTE_WRITE,
  .summary = "Says what the caller thinks of an entry", .success = 200, .answer = "Feedback", .run = api_feedback_put,
  .about = "One a user and entry, kept beside the entry: every session that shares the entry shows it.",
- .body = FIELDS(R("value", ENUM, "`null` takes it back", .words = "up|down", .nullable = true),
+ .body = FIELDS(R("value", ENUM, "`null` takes it back", .values = "up|down", .nullable = true),
                 F("comment", TEXT, "at most 2,000 characters"), EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND TOO_LARGE", .example = "{\"value\": \"up\", \"comment\": \"just what I wanted\"}"),
 ROUTE("GET", S1 "/entries/{entry}/feedback", ROLE_USER, .name = "listFeedback", .group = "Feedback",
@@ -203,7 +203,7 @@ ROUTE("POST", S1 "/fork", ROLE_USER, .name = "forkSession", .group = "Forks and 
           "A fork for the tree needs writer, a private one reader or a share link; through a link it is private when `visibility` is not given.",
  .body = FIELDS(AT, F("branch_id", TEXT, "the branch of this session whose path holds `at`; its head when not given"), CUT, ADK_AT,
                 NEW_ID, TITLE, REASON, TAGS, F("agent", OBJECT, "the parent's when not given; a string is its name", .schema = "AgentIn"),
-                METADATA, F("type", ENUM, "`explicit` when not given", .words = TYPES), VISIBILITY, EPHEMERAL,
+                METADATA, F("type", ENUM, "`explicit` when not given", .values = TYPES), VISIBILITY, EPHEMERAL,
                 F("created_by", OBJECT, "who made it, as the caller says; the caller when not given", .schema = "CreatedBy"), EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG REASON_TOO_LONG TOO_LARGE",
  .example = "{\"at\": {\"entry_id\": \"e1\", \"side\": \"after\"}, \"reason\": \"by bus instead\"}"),
@@ -284,7 +284,7 @@ ROUTE("GET", S1 "/members", ROLE_USER, .name = "listMembers", .group = "Tags and
 ROUTE("PUT", S1 "/members/{user}", ROLE_USER, .name = "setMember", .group = "Tags and members", .flags = ROUTE_WRITE,
  .summary = "Makes a user a member of the tree, or changes his level", .success = 200, .answer = "Member", .run = api_member_put,
  .about = "Needs manager. `owner` hands the tree over (its owner only): the old owner becomes manager.",
- .body = FIELDS(R("level", ENUM, "what he may do", .words = LEVELS), EXPECT), .statuses = E_HEAD " BAD_ID",
+ .body = FIELDS(R("level", ENUM, "what he may do", .values = LEVELS), EXPECT), .statuses = E_HEAD " BAD_ID",
  .example = "{\"level\": \"writer\"}"),
 ROUTE("DELETE", S1 "/members/{user}", ROLE_USER, .name = "removeMember", .group = "Tags and members", .flags = ROUTE_WRITE,
  .summary = "Takes a user out of the tree", .success = 204, .run = api_member_delete, .query = FIELDS(EXPECT_QUERY),
@@ -309,7 +309,7 @@ ROUTE("GET", V1 "/search", ROLE_USER, .name = "search", .group = "Compare and se
  .summary = "Full text over everything that the caller may see, best first", .success = 200, .answer = "HitList", .run = api_search_get,
  .query = FIELDS(R("q", TEXT, "words (all must occur), \"a phrase\", prefix*, -without"), F("session", TEXT, "in this session"),
                  F("tree", TEXT, "in this tree"), F("tag", TEXT, "in sessions with this tag"), F("agent", TEXT, "in sessions of this agent"),
-                 F("role", ENUM, "of this role", .words = ROLES), F("since", TIME, "created then or later"),
+                 F("role", ENUM, "of this role", .values = ROLES), F("since", TIME, "created then or later"),
                  F("until", TIME, "created before"), LIMIT(200, "how many; 20 when not given"), CURSOR),
  .statuses = E_SEE " TREE_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "q=lisbon"),
 
@@ -354,7 +354,7 @@ ROUTE("GET", V1 "/events", ROLE_USER, .name = "streamEvents", .group = "Live eve
           "see `running` of a session for the text so far); `data:` is `{type, session_id, tree_id, …, entry?}`; `id:` grows. With `Last-Event-ID` (or `after`) what was missed comes "
           "first; past the window that is kept, one `reset` event says: read anew. A client that was too slow is told so by a last event `closed`.",
  .query = FIELDS(F("session", TEXT, "only this session"), F("tree", TEXT, "only this tree"),
-                 F("after", INT, "the last number that the caller has; `Last-Event-ID` wins", .most = INT64_MAX)),
+                 F("after", INT, "the last number that the caller has; `Last-Event-ID` wins", .max = INT64_MAX)),
  .statuses = E_SEE " TREE_NOT_FOUND", .example = "session=trip"),
 ROUTE("GET", V1 "/me", ROLE_USER, .name = "getMe", .group = "About", .summary = "Who the caller is", .success = 200, .answer = "Me", .run = api_me_get),
 ROUTE("GET", V1 "/agents", ROLE_USER, .name = "listAgents", .group = "About", .summary = "Who can answer here",
@@ -372,7 +372,7 @@ ROUTE("POST", V1 "/agents/nearby", ROLE_USER, .name = "useNearby", .group = "Abo
 ROUTE("GET", V1 "/statistics", ROLE_USER, .name = "getStatistics", .group = "About", .flags = ROUTE_PAGE,
  .summary = "How the store is used: active users, who forked, who switched, forks a tree", .success = 200, .answer = "Statistics",
  .run = api_statistics_get, .about = "Over what the caller may see.",
- .query = FIELDS(F("days", INT, "that many days back; 30 when not given", .least = 1, .most = 366)), .example = "days=7"),
+ .query = FIELDS(F("days", INT, "that many days back; 30 when not given", .min = 1, .max = 366)), .example = "days=7"),
 
 /* ------------------------------------------------------------------ upkeep */
 ROUTE("GET", V1 "/store", ROLE_ADMIN, .name = "getStore", .group = "Upkeep",

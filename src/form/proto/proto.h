@@ -19,8 +19,8 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#define PROTO_DEPTH_MOST 400      /* of messages; a level of JSON takes up to three */
-#define PROTO_FIELDS_MOST 1000000 /* in one message, with all that it holds */
+#define PROTO_MAX_DEPTH 400      /* of messages; a level of JSON takes up to three */
+#define PROTO_MAX_FIELDS 1000000 /* in one message, with all that it holds */
 
 /* NULL: *why tells what is wrong with the bytes. The message lives in the arena. */
 ProtobufCMessage *proto_unpack(arena *a, const ProtobufCMessageDescriptor *d, const void *bytes,

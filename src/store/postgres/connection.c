@@ -379,11 +379,11 @@ static void statement_cancel(pg *d)
     PQfreeCancel(cancel);
 }
 
-/* Waits for the socket, at most `most` ms (-1: however long). A read whose caller has
+/* Waits for the socket, at most `max` ms (-1: however long). A read whose caller has
  * gone is cancelled, once. */
-static int link_wait(pg *d, struct pollfd *p, int most)
+static int link_wait(pg *d, struct pollfd *p, int max)
 {
-    int64_t until = most < 0 ? INT64_MAX : time_mono_us() + (int64_t)most * 1000;
+    int64_t until = max < 0 ? INT64_MAX : time_mono_us() + (int64_t)max * 1000;
     while (d->base.stop && d->link == LINK_UP) {
         int rc = poll(p, 1, STOP_MS);
         if (rc != 0 || time_mono_us() >= until)
@@ -393,7 +393,7 @@ static int link_wait(pg *d, struct pollfd *p, int most)
             statement_cancel(d);
         }
     }
-    return poll(p, 1, most);
+    return poll(p, 1, max);
 }
 
 /* The next result; NULL between two of them. False: the connection is lost. */
@@ -402,7 +402,7 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
     /* A commit may wait for a replica as long as that takes; a whole statement is committed by the
      * sync behind it. */
     bool commits = what == FOR_COMMIT || what == FOR_COMMIT_SYNC;
-    int most = commits ? -1 : d->site->statement_ms + ANSWER_MS;
+    int max = commits ? -1 : d->site->statement_ms + ANSWER_MS;
     for (;;) {
         int left = PQflush(d->conn);
         if (left < 0)
@@ -413,7 +413,7 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
         }
         struct pollfd p = {.fd = PQsocket(d->conn),
                            .events = (short)(POLLIN | (left ? POLLOUT : 0))};
-        int rc = link_wait(d, &p, most);
+        int rc = link_wait(d, &p, max);
         if (rc == 0) {
             link_lost(d, "it did not answer in time");
             return false;

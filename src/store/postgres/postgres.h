@@ -340,7 +340,7 @@ const void *value_bytes(const PGresult *r, int row, int col, size_t *len);
 #define SCHEMA_SPREAD " PARTITION BY HASH(tree)"
 /* Parts of a table when the URL does not say, and the most. 1: tables are whole. */
 #define PARTITIONS 1
-#define PARTITIONS_MOST 1024
+#define MAX_PARTITIONS 1024
 char *schema_plain(const char *sql);
 char *schema_version_text(int64_t v);
 /* The end of a table, or of one part of it, that leaves room on its pages; or "". */
@@ -369,7 +369,7 @@ void numbers_return(db_site *s);
 /* ---- store/postgres/replica.c */
 
 /* None has to be there: one that cannot be reached is left out and tried again. */
-ramet_status replicas_open(const char *const *urls, size_t n, int most, replicas **out,
+ramet_status replicas_open(const char *const *urls, size_t n, int max, replicas **out,
                            char *message);
 void replicas_close(replicas *r);
 /* A connection in a read transaction to one that has come to `position`, which is raised to where

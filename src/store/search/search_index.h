@@ -142,10 +142,10 @@ typedef struct fts_want {
     double *weights;        /* the same */
 } fts_want;
 
-/* Among how many matches, the newest, it is reasonable to rank: `most`. A phrase is looked for
+/* Among how many matches, the newest, it is reasonable to rank: `max`. A phrase is looked for
  * document by document: there `enough` suffice, when they came from more than `span` of them. */
 typedef struct fts_window {
-    size_t most, enough;
+    size_t max, enough;
     int64_t span;
 } fts_window;
 const fts_window *fts_window_of(const fts *f);
