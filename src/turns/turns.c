@@ -24,7 +24,7 @@ enum {
 bool turns_admit(turns *t, int64_t n)
 {
     pthread_mutex_lock(&t->lock);
-    bool room = !t->stopping && t->admitted + n <= t->cfg->turns + t->cfg->turn_queue;
+    bool room = t->stage == TURNS_OPEN && t->admitted + n <= t->cfg->turns + t->cfg->turn_queue;
     if (room)
         t->admitted += n;
     pthread_mutex_unlock(&t->lock);
@@ -213,13 +213,13 @@ static run *thread_next(turn_thread *th)
         return r;
     }
     t->threads--;
-    if (t->n_idle >= MAX_IDLE_THREADS || t->threads_stop)
+    if (t->n_idle >= MAX_IDLE_THREADS || t->stage == TURNS_STOPPED)
         return NULL;
     th->run = NULL;
     th->next = t->idle;
     t->idle = th;
     t->n_idle++;
-    while (!th->run && !t->threads_stop)
+    while (!th->run && t->stage != TURNS_STOPPED)
         pthread_cond_wait(&th->wake, &t->lock);
     return th->run;
 }
@@ -281,10 +281,9 @@ static bool thread_give(turns *t, run *r)
     return true;
 }
 
-/* With the lock: those that are idle end, and so will the others. */
+/* With the lock, when TURNS_STOPPED: wakes those that are idle; they end, as the others will. */
 static void threads_end(turns *t)
 {
-    t->threads_stop = true;
     for (turn_thread *th = t->idle; th; th = th->next)
         pthread_cond_signal(&th->wake);
     t->idle = NULL;
@@ -483,9 +482,9 @@ bool turns_wait(turns *t, int64_t ms)
 {
     int64_t until = time_mono_us() + ms * 1000;
     pthread_mutex_lock(&t->lock);
-    while (!t->watchdog_stop && time_mono_us() < until)
+    while (t->stage != TURNS_STOPPED && time_mono_us() < until)
         wait_until(t, until);
-    bool on = !t->watchdog_stop;
+    bool on = t->stage != TURNS_STOPPED;
     pthread_mutex_unlock(&t->lock);
     return on;
 }
@@ -555,7 +554,7 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l,
 /* With the lock. */
 static bool quiet(const turns *t)
 {
-    return !t->admitted && !t->threads && (!t->threads_stop || !t->alive);
+    return !t->admitted && !t->threads && (t->stage != TURNS_STOPPED || !t->alive);
 }
 
 /* Waits until nothing runs; false: the time is over. */
@@ -603,7 +602,7 @@ static void nodes_end(turns *t)
 bool turns_stop(turns *t, int seconds)
 {
     pthread_mutex_lock(&t->lock);
-    t->stopping = true;
+    t->stage = TURNS_DRAINING;
     pthread_mutex_unlock(&t->lock);
     bool all = drained(t, seconds);
     if (!all) {
@@ -615,7 +614,7 @@ bool turns_stop(turns *t, int seconds)
         runs_put(list, n);
     }
     pthread_mutex_lock(&t->lock);
-    t->watchdog_stop = true;
+    t->stage = TURNS_STOPPED;
     threads_end(t);
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);

@@ -162,6 +162,13 @@ typedef struct run {
     bool left; /* the head was on another branch then */
 } run;
 
+/* How far the stop of the server has come; it only goes forward. */
+typedef enum turns_stage {
+    TURNS_OPEN,
+    TURNS_DRAINING, /* no turn is admitted; those that run may end */
+    TURNS_STOPPED   /* all threads are to end */
+} turns_stage;
+
 typedef struct turn_thread turn_thread;
 typedef struct nodes nodes;
 
@@ -186,7 +193,7 @@ struct turns {
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
-    bool stopping, watchdog_stop, threads_stop;
+    turns_stage stage;
     pthread_t watchdog;
 };
 

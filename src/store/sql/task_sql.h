@@ -14,13 +14,13 @@
     "updated=excluded.updated,at=excluded.at WHERE task.tree=excluded.tree AND "                   \
     "task.session=excluded.session AND task.deleted=0"
 
-/* `max` and `min`: the functions of several values. A session runs one turn at a time, so the one
+/* `most` and `least`: the functions of several values. A session runs one turn at a time, so the one
  * that began last ended last. */
-#define ACTIVE(max, min, from, where)                                                           \
-    "SELECT x.tree,x.no,x.last,x.first FROM (SELECT s.tree AS tree,s.no AS no," max               \
-    "(s.updated,coalesce(b.touched,0),coalesce((SELECT " max "(t.started,t.ended) FROM turn t "   \
+#define ACTIVE(most, least, from, where)                                                           \
+    "SELECT x.tree,x.no,x.last,x.first FROM (SELECT s.tree AS tree,s.no AS no," most               \
+    "(s.updated,coalesce(b.touched,0),coalesce((SELECT " most "(t.started,t.ended) FROM turn t "   \
     "WHERE t.tree=s.tree AND t.session=s.no ORDER BY t.started DESC LIMIT 1),0),coalesce((SELECT " \
-    "max(k.at) FROM task k WHERE k.tree=s.tree AND k.session=s.no),0)) AS last," min             \
+    "max(k.at) FROM task k WHERE k.tree=s.tree AND k.session=s.no),0)) AS last," least             \
     "(s.created,coalesce((SELECT min(k.at) FROM task k WHERE k.tree=s.tree AND k.session=s.no "    \
     "AND k.at>0),s.created)) AS first FROM " from                                                  \
     LOOK_LEFT("branch", "b", PK_IS("b.", "id", "s.tree", "s.head")) where                          \
@@ -28,13 +28,13 @@
     "WHERE (x.last,x.no)<($1,$2) AND x.first<=$3 ORDER BY x.last DESC,x.no DESC LIMIT $4"
 
 /* Whose: those of the trees of the user $5, those that he owns, all. */
-#define ACTIVE_OF_MEMBER(max, min)                                                              \
-    ACTIVE(max, min, "member m " LOOK("session", "s", "s.tree=m.tree" HINT(" ORDER BY s.no")),  \
+#define ACTIVE_OF_MEMBER(most, least)                                                              \
+    ACTIVE(most, least, "member m " LOOK("session", "s", "s.tree=m.tree" HINT(" ORDER BY s.no")),  \
            "WHERE m.user_id=$5 " BY_INDEX("m.user_id", "m.tree", "$5", "0") "AND ")
-#define ACTIVE_OWNED(max, min)                                                                  \
-    ACTIVE(max, min, "session s ",                                                              \
+#define ACTIVE_OWNED(most, least)                                                                  \
+    ACTIVE(most, least, "session s ",                                                              \
            "WHERE s.owner=$5 " BY_INDEX("s.owner", "s.created", "$5", "0") "AND ")
-#define ACTIVE_ALL(max, min) ACTIVE(max, min, "session s ", "WHERE ")
+#define ACTIVE_ALL(most, least) ACTIVE(most, least, "session s ", "WHERE ")
 
 #define TASK_STATEMENTS(X)                                                                         \
     X(place_add, "INSERT INTO place(tree,name,log,k) VALUES($1,$2,$3,$4) "                         \
