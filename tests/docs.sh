@@ -214,7 +214,7 @@ number() {
 has "how large an entry is kept in its row" "$(cat "$model")" \
     "more than $(number INLINE_MAX src/core/pack.h) bytes (\`INLINE_MAX\`"
 has "how far a cut policy looks" "$(cat docs/decisions/0011-*.md)" \
-    "At most $(number SNAP_WINDOW src/core/model/move.c) entries before and after the cut"
+    "At most $(number SNAP_WINDOW src/core/change/move.c) entries before and after the cut"
 has "how many writes share a commit" "$(tr '\n' ' ' <docs/architecture.md)" \
     "up to $(number GROUP_MAX src/store/sqlite/file_store.c) waiting writes"
 

@@ -50,7 +50,7 @@ void waiting_release(proxy *p, session *s, bool replay)
         }
         message_read(&m, p->mem, (*at)->line, (*at)->n);
         if (replay || !update_is_history(message_text(&m, m.params, "update.sessionUpdate")))
-            update_hear(p, s, &m);
+            update_receive(p, s, &m);
         waiting_free(p, at);
     }
 }
@@ -88,8 +88,8 @@ static void nested_ids(proxy *p, const message *m, const json_node *update, spli
 }
 
 /* Reads what the proxy must know of a session's settings. */
-static void settings_hear(proxy *p, session *s, const message *m, const json_node *update,
-                          splices *changes)
+static void settings_receive(proxy *p, session *s, const message *m, const json_node *update,
+                             splices *changes)
 {
     const char *kind = message_text(m, update, "sessionUpdate");
     if (strcmp(kind, "available_commands_update") == 0) {
@@ -114,7 +114,7 @@ static void settings_hear(proxy *p, session *s, const message *m, const json_nod
     }
 }
 
-void update_hear(proxy *p, session *s, const message *m)
+void update_receive(proxy *p, session *s, const message *m)
 {
     const json_node *update = message_at(m, m->params, "update");
     const char *kind = message_text(m, update, "sessionUpdate");
@@ -122,10 +122,10 @@ void update_hear(proxy *p, session *s, const message *m)
     size_t n = m->n;
     const char *line = m->line;
     if (kind) {
-        const char *id = turn_hear(p, s, m, update);
+        const char *id = turn_record_update(p, s, m, update);
         if (id)
             splice_member(&changes, m, update, "messageId", json_quote(p->mem, id));
-        settings_hear(p, s, m, update, &changes);
+        settings_receive(p, s, m, update, &changes);
         nested_ids(p, m, update, &changes);
     }
     if (strcmp(s->outer, m->session) != 0)
@@ -134,7 +134,7 @@ void update_hear(proxy *p, session *s, const message *m)
         line = splice_text(m, &changes, 0, m->n, &n);
     editor_put(p, line, n);
     /* Record the question as soon as the agent works on it. */
-    if (s->open && turn_asked(s->turn) && !turn_question(s->turn) && turn_heard(s->turn) &&
+    if (s->open && turn_asked(s->turn) && !turn_question(s->turn) && turn_has_output(s->turn) &&
         !turn_store(p, s, false))
         complain("the message could not be recorded yet: %s", store_error(p));
 }
@@ -145,9 +145,9 @@ static void flow_update(proxy *p, flow *f, const message *m)
     bool history = update_is_history(message_text(m, m->params, "update.sessionUpdate"));
     if (f->own && history) {
         if (f->loads)
-            update_hear(p, f->own, m);
+            update_receive(p, f->own, m);
         else
-            turn_hear(p, f->own, m, message_at(m, m->params, "update"));
+            turn_record_update(p, f->own, m, message_at(m, m->params, "update"));
     } else if (!history || !f->swallow) {
         waiting_add(p, m->session, m->line, m->n);
     }
@@ -171,7 +171,7 @@ static void answer_pass(proxy *p, const message *m)
     editor_put(p, line, n);
 }
 
-static void mode_hear(proxy *p, const asked *a, const message *m)
+static void mode_receive(proxy *p, const asked *a, const message *m)
 {
     session *s = session_outer(p, a->outer);
     message request;
@@ -185,7 +185,7 @@ static void mode_hear(proxy *p, const asked *a, const message *m)
         session_put_text(&s->modes, json_with(p->mem, s->modes, &mode, 1));
 }
 
-static void answer_hear(proxy *p, const message *m)
+static void answer_receive(proxy *p, const message *m)
 {
     asked *a = ask_find(p, m->id_raw);
     if (!a) {
@@ -220,7 +220,7 @@ static void answer_hear(proxy *p, const message *m)
         break;
     case ASK_SET_MODE:
     case ASK_SET_CONFIG:
-        mode_hear(p, a, m);
+        mode_receive(p, a, m);
         answer_pass(p, m);
         break;
     default:
@@ -271,19 +271,19 @@ static void request_pass(proxy *p, const session *s, const message *m)
     editor_put(p, line, n);
 }
 
-static void session_hear(proxy *p, const message *m)
+static void session_receive(proxy *p, const message *m)
 {
     bool update = strcmp(m->method, "session/update") == 0;
     session *s = session_inner(p, m->session), *aside = session_aside(p, m->session);
     flow *f = flow_of_inner(p, m->session);
     if (aside && update)
-        aside_hear(p, aside, m);
+        aside_receive(p, aside, m);
     else if (aside)
         request_pass(p, aside, m);
     else if (f && update && !s)
         flow_update(p, f, m);
     else if (s && update)
-        update_hear(p, s, m);
+        update_receive(p, s, m);
     else if (s)
         request_pass(p, s, m);
     else if (session_left(p, m->session) || (!f && ids_has(&p->closed, m->session)))
@@ -294,7 +294,7 @@ static void session_hear(proxy *p, const message *m)
         editor_put(p, m->line, m->n);
 }
 
-void agent_hear(proxy *p, char *line, size_t n)
+void agent_receive(proxy *p, char *line, size_t n)
 {
     message m;
     if (strspn(line, " \t") == n)
@@ -302,9 +302,9 @@ void agent_hear(proxy *p, char *line, size_t n)
     if (message_read(&m, p->mem, line, n) != MESSAGE_FINE)
         editor_put(p, line, n);
     else if (!m.method)
-        answer_hear(p, &m);
+        answer_receive(p, &m);
     else if (m.session)
-        session_hear(p, &m);
+        session_receive(p, &m);
     else
         editor_put(p, line, n);
 }

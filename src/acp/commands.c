@@ -71,7 +71,7 @@ const char *commands_merged(proxy *p, const char *own)
     return buf_keep(&b, p->mem);
 }
 
-void commands_tell(proxy *p, session *s)
+void commands_send(proxy *p, session *s)
 {
     if (!s->commands)
         editor_update(p, s->outer,
@@ -276,7 +276,7 @@ static void run_btw(proxy *p, flow *f, session *s, const char *words)
         inner_make(p, f, aside_made);
 }
 
-void aside_hear(proxy *p, session *s, const message *m)
+void aside_receive(proxy *p, session *s, const message *m)
 {
     splices changes = {0};
     size_t n;

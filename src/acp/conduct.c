@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define AWAY_ID OWN_ID "away:"
-static const char *const words[][2] = {{"proxy/initialize", "proxy/successor"},
-                                       {"_proxy/initialize", "_proxy/successor"}};
+static const char *const methods[][2] = {{"proxy/initialize", "proxy/successor"},
+                                         {"_proxy/initialize", "_proxy/successor"}};
 
 static const char *away_id(proxy *p, const char *raw)
 {
@@ -55,14 +55,14 @@ void conduct_put(proxy *p, const char *line, size_t n)
 /* ------------------------------------------------------------------ from the conductor */
 
 /* Unwraps a message of the agent. */
-static void inside_hear(proxy *p, const message *m)
+static void inner_receive(proxy *p, const message *m)
 {
     member all[] = {{"jsonrpc", "\"2.0\""},
                     {"id", m->id_raw},
                     {"method", message_raw(m, m->params, "method")},
                     {"params", message_raw(m, m->params, "params")}};
     char *line = arena_strdup(p->mem, json_with(p->mem, NULL, all, 4));
-    agent_hear(p, line, strlen(line));
+    agent_receive(p, line, strlen(line));
 }
 
 static bool answer_away(proxy *p, const message *m)
@@ -74,7 +74,7 @@ static bool answer_away(proxy *p, const message *m)
         return false;
     splice_node(&changes, m->id, id + sizeof AWAY_ID - 1);
     char *line = arena_strdup(p->mem, splice_text(m, &changes, 0, m->n, &n));
-    agent_hear(p, line, n);
+    agent_receive(p, line, n);
     return true;
 }
 
@@ -82,8 +82,8 @@ static bool answer_away(proxy *p, const message *m)
 static bool began(proxy *p, const message *m)
 {
     for (size_t i = 0; i < 2; i++)
-        if (strcmp(m->method, words[i][0]) == 0)
-            p->successor = words[i][1];
+        if (strcmp(m->method, methods[i][0]) == 0)
+            p->successor = methods[i][1];
     if (!p->successor && m->id_raw)
         editor_error(p, m->id_raw, JSONRPC_INVALID,
                      "there is no agent: start 'ramet acp -- AGENT', or let a conductor send "
@@ -92,28 +92,28 @@ static bool began(proxy *p, const message *m)
     return p->successor != NULL;
 }
 
-void conduct_hear(proxy *p, char *line, size_t n)
+void conduct_receive(proxy *p, char *line, size_t n)
 {
     message m;
     splices changes = {0};
     if (message_read(&m, p->mem, line, n) != MESSAGE_FINE) {
-        editor_hear(p, line, n);
+        editor_receive(p, line, n);
         return;
     }
     if (!m.method) {
         if (!answer_away(p, &m))
-            editor_hear(p, line, n);
+            editor_receive(p, line, n);
         return;
     }
     if (!p->successor && !began(p, &m))
         return;
-    if (strcmp(m.method, words[0][0]) == 0 || strcmp(m.method, words[1][0]) == 0) {
+    if (strcmp(m.method, methods[0][0]) == 0 || strcmp(m.method, methods[1][0]) == 0) {
         splice_node(&changes, message_at(&m, m.d.nodes, "method"), "\"initialize\"");
         line = arena_strdup(p->mem, splice_text(&m, &changes, 0, n, &n));
-        editor_hear(p, line, n);
-    } else if (strcmp(m.method, words[0][1]) == 0 || strcmp(m.method, words[1][1]) == 0) {
-        inside_hear(p, &m);
+        editor_receive(p, line, n);
+    } else if (strcmp(m.method, methods[0][1]) == 0 || strcmp(m.method, methods[1][1]) == 0) {
+        inner_receive(p, &m);
     } else {
-        editor_hear(p, line, n);
+        editor_receive(p, line, n);
     }
 }

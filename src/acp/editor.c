@@ -101,7 +101,7 @@ static const struct {
     {"$/cancel_request", cancel_request, false},
 };
 
-void editor_hear(proxy *p, char *line, size_t n)
+void editor_receive(proxy *p, char *line, size_t n)
 {
     message m;
     if (strspn(line, " \t") == n)

@@ -36,7 +36,7 @@ const ramet_entry *turn_back(proxy *p, const char *outer, int64_t n)
 
 /* ------------------------------------------------------------------ the move */
 
-void info_tell(proxy *p, const ramet_session *r)
+void info_send(proxy *p, const ramet_session *r)
 {
     char when[TIME_TEXT];
     buf b;
@@ -79,7 +79,7 @@ const ramet_session *move_do(proxy *p, flow *f, ramet_move_kind kind)
         flow_store_fail(p, f, rc);
         return NULL;
     }
-    info_tell(p, out);
+    info_send(p, out);
     return out;
 }
 

@@ -90,11 +90,11 @@ static const char *result_with(proxy *p, const char *result, const char *outer)
     return json_with(p->mem, result, &id, 1);
 }
 
-static void setup_hear(proxy *p, session *s, const char *result)
+static void setup_read(proxy *p, session *s, const char *result)
 {
     message m = {.a = p->mem, .line = result, .n = strlen(result)};
     if (json_parse(p->mem, result, m.n, 0, &m.d, NULL))
-        session_hear_setup(s, &m, m.d.nodes);
+        session_read_setup(s, &m, m.d.nodes);
 }
 
 /* ------------------------------------------------------------------ session/new */
@@ -120,7 +120,7 @@ void open_new_done(proxy *p, asked *a, const message *m)
     session_put_text(&s->cwd, message_text(&request, request.params, "cwd"));
     session_put_text(&s->mcp, message_raw(&request, request.params, "mcpServers"));
     session_put_text(&s->dirs, message_raw(&request, request.params, "additionalDirectories"));
-    session_hear_setup(s, m, m->result);
+    session_read_setup(s, m, m->result);
     if (record_new(p, s) != RAMET_OK) {
         editor_error(p, m->id_raw, JSONRPC_INTERNAL,
                      arena_printf(p->mem, "the session cannot be recorded: %s", store_error(p)),
@@ -136,7 +136,7 @@ void open_new_done(proxy *p, asked *a, const message *m)
         line = splice_text(m, &changes, 0, m->n, &n);
     }
     editor_put(p, line, n);
-    session_told(p, s, true);
+    session_announce(p, s, true);
 }
 
 /* ------------------------------------------------------------------ session/load, session/resume
@@ -145,7 +145,7 @@ void open_new_done(proxy *p, asked *a, const message *m)
 static void load_answer(proxy *p, flow *f, session *s, const char *result)
 {
     if (f->loads) {
-        ramet_status rc = replay_tell(p, s->outer);
+        ramet_status rc = replay_send(p, s->outer);
         if (rc != RAMET_OK) {
             flow_store_fail(p, f, rc);
             return;
@@ -153,7 +153,7 @@ static void load_answer(proxy *p, flow *f, session *s, const char *result)
     }
     if (f->id)
         editor_answer(p, f->id, result);
-    session_told(p, s, false);
+    session_announce(p, s, false);
     flow_end(p, f);
 }
 
@@ -178,7 +178,7 @@ static void load_made(proxy *p, flow *f)
     memcpy(s->held, r->head.hash, sizeof s->held);
     s->seed = !f->swallow && !f->seeded && r->head.length > 0;
     options_keep(s, f);
-    setup_hear(p, s, f->result);
+    setup_read(p, s, f->result);
     ids_learn(p, s);
     if (!f->swallow)
         session_save(p, s);
@@ -266,7 +266,7 @@ static ramet_status adopted_store(proxy *p, flow *f)
     session *s = f->own;
     ids *heard = ids_of(p, s->tree);
     options_keep(s, f);
-    setup_hear(p, s, f->result);
+    setup_read(p, s, f->result);
     ramet_status rc = record_new(p, s);
     if (rc == RAMET_OK && s->turn && !turn_end(p, s, NULL, NULL))
         rc = p->lib->ramet_call_error(p->call)->status;
@@ -311,7 +311,7 @@ static void adopt_listed(proxy *p, flow *f, const message *m)
         flow_fail(p, f, JSONRPC_NOT_FOUND, "no such session", data_session(p, f->outer));
 }
 
-static void adopt_heard(proxy *p, flow *f, const message *m)
+static void adopt_answered(proxy *p, flow *f, const message *m)
 {
     if (m->error) {
         adopt_refused(p, f, m);
@@ -334,7 +334,7 @@ static void adopted(proxy *p, flow *f)
     }
     if (f->id)
         editor_answer(p, f->id, f->result);
-    session_told(p, s, false);
+    session_announce(p, s, false);
     flow_end(p, f);
 }
 
@@ -352,7 +352,7 @@ static void adopt(proxy *p, flow *f, void (*done)(proxy *p, flow *f))
     f->swallow = true;
     f->made = done;
     own_make(f);
-    flow_ask(p, f, "session/load", params_of(p, f, f->outer), adopt_heard);
+    flow_ask(p, f, "session/load", params_of(p, f, f->outer), adopt_answered);
 }
 
 static void load_unrecorded(proxy *p, flow *f)
@@ -362,7 +362,7 @@ static void load_unrecorded(proxy *p, flow *f)
     else if (p->has.resume && !f->loads) {
         own_make(f);
         f->made = adopted;
-        flow_ask(p, f, "session/resume", params_same(p, f, f->outer), adopt_heard);
+        flow_ask(p, f, "session/resume", params_same(p, f, f->outer), adopt_answered);
     } else
         flow_fail(p, f, JSONRPC_NOT_FOUND, "no such session", data_session(p, f->outer));
 }
@@ -399,7 +399,7 @@ static void fork_made(proxy *p, flow *f)
     ramet_session *out;
     session *s = session_add(p, f->inner, f->inner);
     options_keep(s, f);
-    setup_hear(p, s, f->result);
+    setup_read(p, s, f->result);
     ramet_agent agent = agent_of(p, f->cwd);
     ramet_fork_in in = {.at = {f->entry, f->side},
                         .id = f->inner,
@@ -425,14 +425,14 @@ static void fork_made(proxy *p, flow *f)
     if (f->native || f->seeded)
         session_save(p, s);
     if (f->slash) {
-        session_told(p, s, false);
+        session_announce(p, s, false);
         command_say(p, f, arena_printf(p->mem, "Forked: %s\n%s", s->outer, title));
         return;
     }
     if (f->id)
         editor_answer(p, f->id, result_with(p, f->result, s->outer));
-    info_tell(p, out);
-    session_told(p, s, false);
+    info_send(p, out);
+    session_announce(p, s, false);
     flow_end(p, f);
 }
 

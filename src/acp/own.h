@@ -80,12 +80,12 @@ void session_leave(session *s, const char *inner, const char *held);
 const char *session_metadata(proxy *p, const session *s, const char *old);
 void session_save(proxy *p, session *s);
 /* Reads the agent's answer to new, load, resume or fork. */
-void session_hear_setup(session *s, const message *m, const json_node *result);
+void session_read_setup(session *s, const message *m, const json_node *result);
 void session_put_text(char **place, const char *text); /* replaces it with a copy */
 /* Called for a session that the editor may now learn about. */
-void session_told(proxy *p, session *s, bool replay);
+void session_announce(proxy *p, session *s, bool replay);
 /* Sends the agent's commands and ours. */
-void commands_tell(proxy *p, session *s);
+void commands_send(proxy *p, session *s);
 const char *commands_merged(proxy *p, const char *own);
 
 /* ------------------------------------------------------------------ ids of a tree */
@@ -232,10 +232,10 @@ const char *store_error(proxy *p);
 void flow_store_fail(proxy *p, flow *f, ramet_status rc);
 
 /* editor.c, agent.c: one line each */
-void editor_hear(proxy *p, char *line, size_t n);
-void agent_hear(proxy *p, char *line, size_t n);
+void editor_receive(proxy *p, char *line, size_t n);
+void agent_receive(proxy *p, char *line, size_t n);
 /* For a session that the editor knows; also for lines that waited. */
-void update_hear(proxy *p, session *s, const message *m);
+void update_receive(proxy *p, session *s, const message *m);
 void waiting_add(proxy *p, const char *inner, const char *line, size_t n);
 /* Passes on the lines that waited for a session; drops history if `replay` is false. */
 void waiting_release(proxy *p, session *s, bool replay);
@@ -244,7 +244,7 @@ void waiting_flush(proxy *p); /* no session is being opened: passes the rest on 
 
 /* conduct.c: a line to the agent, and one from it, under a conductor */
 void conduct_put(proxy *p, const char *line, size_t n);
-void conduct_hear(proxy *p, char *line, size_t n);
+void conduct_receive(proxy *p, char *line, size_t n);
 
 /* initialize.c */
 const char *initialize_request(proxy *p, const message *m, size_t *n);
@@ -279,7 +279,7 @@ bool move_take(proxy *p, const message *m);
  * goes to f->entry and f->side. NULL: it failed, and was answered. */
 const ramet_session *move_do(proxy *p, flow *f, ramet_move_kind kind);
 /* Sends the session's place in its tree, as an update. */
-void info_tell(proxy *p, const ramet_session *r);
+void info_send(proxy *p, const ramet_session *r);
 /* Where the n-th turn from the end begins, in the call's memory. NULL: there are fewer. */
 const ramet_entry *turn_back(proxy *p, const char *outer, int64_t n);
 /* tree.c: the forks of a session and its branches, for programs and for users. */
@@ -291,7 +291,7 @@ const char *tree_text(proxy *p, const char *outer);
 bool command_take(proxy *p, session *s, const message *m);
 /* Answers a slash command: a text, and the end of its turn. */
 void command_say(proxy *p, flow *f, const char *text);
-void aside_hear(proxy *p, session *s, const message *m);
+void aside_receive(proxy *p, session *s, const message *m);
 
 /* ------------------------------------------------------------------ the record */
 
@@ -301,12 +301,12 @@ void turn_free(turn *t);
 const char *turn_id(const turn *t);
 bool turn_asked(const turn *t);           /* a prompt waits for its end */
 const char *turn_question(const turn *t); /* entry id of the prompt; NULL: not stored */
-bool turn_heard(const turn *t);           /* the agent has sent something */
+bool turn_has_output(const turn *t);      /* the agent has sent something */
 /* The user's message, as a JSON array of content blocks. */
 void turn_prompt(proxy *p, session *s, const json_doc *d, const json_node *blocks);
 /* Reads one update of the agent, and records it if it is history. Returns the id to give the
  * message on the wire; NULL: none, or the agent's own is kept. */
-const char *turn_hear(proxy *p, session *s, const message *m, const json_node *update);
+const char *turn_record_update(proxy *p, session *s, const message *m, const json_node *update);
 bool update_is_history(const char *kind);
 /* Writes complete items; `all`: everything. False: the store refused; see the error of p->call. */
 bool turn_store(proxy *p, session *s, bool all);
@@ -321,7 +321,7 @@ const char *inline_kept(proxy *p, const json_doc *d, const json_node *object);
 
 /* replay.c */
 /* Sends the editor everything the store has of a session. */
-ramet_status replay_tell(proxy *p, const char *outer);
+ramet_status replay_send(proxy *p, const char *outer);
 /* The first `keep` entries (-1: all) as text for a model; NULL: there is none, or an error. */
 const char *transcript(proxy *p, const char *outer, int64_t keep);
 

@@ -55,7 +55,7 @@ static void remade(proxy *p, flow *f)
     flow_message(p, f, &m);
     prompt_send(p, s, &m);
     flow_end(p, f);
-    session_told(p, s, false);
+    session_announce(p, s, false);
 }
 
 static void remake(proxy *p, session *s, const message *m, const char *hash)
@@ -166,7 +166,7 @@ void prompt_done(proxy *p, asked *a, const message *m)
         editor_put(p, m->line, m->n);
         return;
     }
-    bool happened = m->result || (s->turn && turn_heard(s->turn));
+    bool happened = m->result || (s->turn && turn_has_output(s->turn));
     if (s->seeding && happened)
         s->seed = false;
     s->seeding = false;

@@ -188,11 +188,11 @@ static void lines_take(proxy *p, lines_in *in, void (*hear)(proxy *p, char *line
 
 /* ------------------------------------------------------------------ the loop */
 
-static volatile sig_atomic_t told_to_end;
+static volatile sig_atomic_t stop_requested;
 static void on_end(int signal_no)
 {
     (void)signal_no;
-    told_to_end = 1;
+    stop_requested = 1;
 }
 
 /* Waits once and handles what arrived; false: the loop ends. */
@@ -206,7 +206,7 @@ static bool turn_round(proxy *p)
         {.fd = p->agent.exit_fd, .events = POLLIN},
     };
     int n = poll(f, 5, IDLE_MS);
-    if (told_to_end)
+    if (stop_requested)
         return false;
     if (n == 0)
         idle(p, false);
@@ -221,11 +221,11 @@ static bool turn_round(proxy *p)
             lines_read_rest(&p->from_agent);
         else
             lines_read(&p->from_agent);
-        lines_take(p, &p->from_agent, agent_hear);
+        lines_take(p, &p->from_agent, agent_receive);
     }
     if (f[0].revents) {
         lines_read(&p->from_editor);
-        lines_take(p, &p->from_editor, p->conducts ? conduct_hear : editor_hear);
+        lines_take(p, &p->from_editor, p->conducts ? conduct_receive : editor_receive);
     }
     return !p->from_editor.ended && !p->from_agent.ended && !p->to_editor.broken;
 }

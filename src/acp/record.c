@@ -42,7 +42,7 @@ struct turn {
     size_t bytes;
     char *question;
     int64_t branch; /* 0: the head */
-    bool asked, heard;
+    bool asked, has_output;
     bool stored;   /* the question is in the store */
     bool answered; /* the last item is not the user's: the user's next message begins a turn */
 };
@@ -123,9 +123,9 @@ const char *turn_question(const turn *t)
 {
     return t && t->stored ? t->question : NULL;
 }
-bool turn_heard(const turn *t)
+bool turn_has_output(const turn *t)
 {
-    return t->heard;
+    return t->has_output;
 }
 
 static item *item_add(turn *t, item_kind kind, const char *id, const char *key)
@@ -277,7 +277,7 @@ void turn_prompt(proxy *p, session *s, const json_doc *d, const json_node *block
 
 /* ------------------------------------------------------------------ updates */
 
-static void chunk_hear(proxy *p, item *it, const char *raw)
+static void chunk_record(proxy *p, item *it, const char *raw)
 {
     json_doc d;
     if (!json_parse(p->mem, raw, strlen(raw), 0, &d, NULL))
@@ -311,7 +311,7 @@ static const char *field_get(const item *it, const char *key)
 
 /* A later update replaces the members it contains; a null does not remove what a tool call
  * needs. */
-static void fields_hear(proxy *p, item *it, const char *raw)
+static void fields_record(proxy *p, item *it, const char *raw)
 {
     json_doc d;
     if (!json_parse(p->mem, raw, strlen(raw), 0, &d, NULL))
@@ -328,22 +328,22 @@ static void fields_hear(proxy *p, item *it, const char *raw)
         status && (strcmp(status, "\"completed\"") == 0 || strcmp(status, "\"failed\"") == 0);
 }
 
-const char *turn_hear(proxy *p, session *s, const message *m, const json_node *update)
+const char *turn_record_update(proxy *p, session *s, const message *m, const json_node *update)
 {
     int kind = kind_of(message_text(m, update, "sessionUpdate"));
     if (kind < 0)
         return NULL;
     if (!s->turn)
         turn_new(s);
-    s->turn->heard = true;
+    s->turn->has_output = true;
     const char *key = message_text(m, update, kind == ITEM_TOOL ? "toolCallId" : "messageId");
     const char *raw = inline_keep(p, json_without_nul(p->mem, json_raw(p->mem, &m->d, update)));
     item *it = item_for(p, s, (item_kind)kind, key);
     size_t before = it->body.n;
     if (kind == ITEM_TOOL || kind == ITEM_PLAN)
-        fields_hear(p, it, raw);
+        fields_record(p, it, raw);
     else
-        chunk_hear(p, it, raw);
+        chunk_record(p, it, raw);
     s->turn->bytes += it->body.n - before;
     if (s->open && (s->turn->bytes > TURN_BYTES || s->turn->n > TURN_ITEMS) &&
         !turn_store(p, s, false))

@@ -56,7 +56,7 @@ static void update_tool(proxy *p, const char *outer, const json_doc *d, const js
 }
 
 /* Replays an entry of another format from its normal form. */
-static void tell_parts(proxy *p, const char *outer, const ramet_entry *e)
+static void parts_send(proxy *p, const char *outer, const ramet_entry *e)
 {
     json_doc d;
     const char *word = e->role == RAMET_USER ? "user_message_chunk" : "agent_message_chunk";
@@ -79,7 +79,7 @@ static void tell_parts(proxy *p, const char *outer, const ramet_entry *e)
 
 /* Replays an entry of our own format as the editor received it. A repeated tool call id is
  * replaced, because some agents restart their numbering in every turn. */
-static void tell_body(proxy *p, const char *outer, const ramet_entry *e, ids *tools)
+static void body_send(proxy *p, const char *outer, const ramet_entry *e, ids *tools)
 {
     json_doc d;
     if (!e->body || !json_parse(p->mem, e->body, strlen(e->body), 0, &d, NULL))
@@ -123,19 +123,19 @@ typedef struct telling {
     ids tools;
 } telling;
 
-static void tell_one(proxy *p, const ramet_entry *e, void *arg)
+static void entry_send(proxy *p, const ramet_entry *e, void *arg)
 {
     telling *t = arg;
     if (strcmp(e->format, ACP_FORMAT) == 0)
-        tell_body(p, t->outer, e, &t->tools);
+        body_send(p, t->outer, e, &t->tools);
     else
-        tell_parts(p, t->outer, e);
+        parts_send(p, t->outer, e);
 }
 
-ramet_status replay_tell(proxy *p, const char *outer)
+ramet_status replay_send(proxy *p, const char *outer)
 {
     telling t = {.outer = outer};
-    ramet_status rc = each_entry(p, outer, -1, tell_one, &t);
+    ramet_status rc = each_entry(p, outer, -1, entry_send, &t);
     free(t.tools.slots);
     return rc;
 }

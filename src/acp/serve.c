@@ -78,10 +78,10 @@ static void load_session(proxy *p, const message *m)
         m->session ? p->lib->ramet_session_get(p->call, m->session, &r) : RAMET_SESSION_NOT_FOUND;
     const char *setup = NULL;
     if (rc == RAMET_OK) {
-        settings_tell(p, session_known(p, r), &r->agent);
+        settings_send(p, session_known(p, r), &r->agent);
         setup = setup_text(p, NULL, &r->agent);
         if (strcmp(m->method, "session/load") == 0)
-            rc = replay_tell(p, m->session);
+            rc = replay_send(p, m->session);
     }
     if (rc != RAMET_OK)
         serve_refuse(p, m, rc);
@@ -273,7 +273,7 @@ static void question_answered(serve *v, const message *m)
 /* ------------------------------------------------------------------ the end of a turn */
 
 /* Reports what the turn, or another client meanwhile, has changed in the session. */
-static void changes_tell(proxy *p, const run *done)
+static void changes_send(proxy *p, const run *done)
 {
     const char *outer = done->session;
     session *s = session_outer(p, outer);
@@ -281,8 +281,8 @@ static void changes_tell(proxy *p, const run *done)
     char when[TIME_TEXT];
     if (!s || p->lib->ramet_session_get(p->call, outer, &r) != RAMET_OK)
         return;
-    settings_tell(p, s, &r->agent);
-    usage_tell(p, done, &r->agent);
+    settings_send(p, s, &r->agent);
+    usage_send(p, done, &r->agent);
     if (s->title && strcmp(s->title, r->shown_title) == 0)
         return;
     session_put_text(&s->title, r->shown_title);
@@ -300,7 +300,7 @@ static void run_done(serve *v, run *r)
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
-    changes_tell(p, r);
+    changes_send(p, r);
     bool failed = strcmp(r->status, "failed") == 0 || strcmp(r->status, "interrupted") == 0;
     if (r->rc == RAMET_SESSION_NOT_FOUND || r->rc == RAMET_BAD_ID)
         editor_error(p, r->id, JSONRPC_NOT_FOUND, r->error, data_session(p, r->session));
@@ -317,7 +317,7 @@ static void run_done(serve *v, run *r)
     talk_free(r);
 }
 
-static void posts_hear(serve *v)
+static void posts_receive(serve *v)
 {
     for (post *o = posts_take(&v->posts); o;) {
         post *next = o->next;
@@ -361,7 +361,7 @@ static const struct {
     {"session/cancel", cancel, false},
 };
 
-static void line_hear(serve *v, const char *line, size_t n)
+static void line_receive(serve *v, const char *line, size_t n)
 {
     proxy *p = &v->p;
     message m;
@@ -406,13 +406,13 @@ static bool serve_round(serve *v)
     if (f[2].revents)
         lines_write(&p->to_editor);
     if (f[1].revents)
-        posts_hear(v);
+        posts_receive(v);
     if (!f[0].revents)
         return !p->to_editor.broken;
     lines_read(&p->from_editor);
     while ((kind = lines_next(&p->from_editor, &line, &n)) != LINE_NONE) {
         if (kind == LINE_WHOLE)
-            line_hear(v, line, n);
+            line_receive(v, line, n);
         else
             editor_error(p, "null", JSONRPC_INVALID, "the line is longer than 64 MiB", NULL);
         p->lib->ramet_call_reset(p->call);
@@ -430,7 +430,7 @@ static void serve_end(serve *v)
     while (v->runs) {
         struct pollfd f = {.fd = v->posts.ends[0], .events = POLLIN};
         if (poll(&f, 1, -1) > 0)
-            posts_hear(v);
+            posts_receive(v);
     }
     while (v->questions) {
         question *q = v->questions;

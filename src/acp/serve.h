@@ -74,8 +74,8 @@ const char *setup_text(proxy *p, const char *outer, const ramet_agent *a);
 void mode_take(proxy *p, const message *m);
 void option_take(proxy *p, const message *m);
 /* Sends the settings to the editor if they differ from the last ones sent. */
-void settings_tell(proxy *p, session *s, const ramet_agent *a);
-void usage_tell(proxy *p, const run *r, const ramet_agent *a);
+void settings_send(proxy *p, session *s, const ramet_agent *a);
+void usage_send(proxy *p, const run *r, const ramet_agent *a);
 
 void posts_init(posts *q);
 post *posts_take(posts *q); /* all of them; each is freed by post_free() */

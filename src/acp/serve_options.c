@@ -99,7 +99,7 @@ const char *setup_text(proxy *p, const char *outer, const ramet_agent *a)
                         outer ? "," : "", modes, options);
 }
 
-void settings_tell(proxy *p, session *s, const ramet_agent *a)
+void settings_send(proxy *p, session *s, const ramet_agent *a)
 {
     const char *modes = modes_text(p, a), *options = options_text(p, a);
     if (s->modes && strcmp(s->modes, modes) != 0)
@@ -158,7 +158,7 @@ void mode_take(proxy *p, const message *m)
     if (!r)
         return;
     if (s)
-        settings_tell(p, s, &r->agent);
+        settings_send(p, s, &r->agent);
     editor_answer(p, m->id_raw, "{}");
 }
 
@@ -178,14 +178,14 @@ void option_take(proxy *p, const message *m)
     const char *options = options_text(p, &r->agent);
     if (s) {
         session_put_text(&s->config, options); /* the answer contains it */
-        settings_tell(p, s, &r->agent);
+        settings_send(p, s, &r->agent);
     }
     editor_answer(p, m->id_raw, arena_printf(p->mem, "{\"configOptions\":%s}", options));
 }
 
 /* ------------------------------------------------------------------ the context */
 
-void usage_tell(proxy *p, const run *r, const ramet_agent *a)
+void usage_send(proxy *p, const run *r, const ramet_agent *a)
 {
     const client_agent *it = agent_find(SERVE(p), name_of(p, a));
     ramet_usage_out sum;

@@ -56,7 +56,7 @@ void post_free(post *o)
 
 /* ------------------------------------------------------------------ what the server tells */
 
-static void tell_text(run *r, arena *a, const char *kind, const char *text)
+static void text_send(run *r, arena *a, const char *kind, const char *text)
 {
     post_put(r, POST_UPDATE,
              arena_printf(a,
@@ -65,7 +65,7 @@ static void tell_text(run *r, arena *a, const char *kind, const char *text)
              NULL);
 }
 
-static void tell_tool(run *r, arena *a, const json_doc *d, const json_node *part)
+static void tool_send(run *r, arena *a, const json_doc *d, const json_node *part)
 {
     const char *type = json_text(a, d, json_get(d, part, "type"));
     const char *id = json_text(a, d, json_get(d, part, "id"));
@@ -98,17 +98,17 @@ static void usage_add(run *r, const json_doc *d, const json_node *entry)
     r->used = input + output;
 }
 
-static void tell_entry(run *r, arena *a, const json_doc *d, const json_node *entry)
+static void turn_entry_send(run *r, arena *a, const json_doc *d, const json_node *entry)
 {
     const json_node *parts = json_get(d, entry, "parts");
     usage_add(r, d, entry);
     for (const json_node *p = json_is(parts, JSON_ARRAY) ? json_first(d, parts) : NULL; p;
          p = json_next(d, parts, p))
-        tell_tool(r, a, d, p);
+        tool_send(r, a, d, p);
 }
 
 /* Converts the server's plan to the protocol's form, where every step has a priority. */
-static void tell_plan(run *r, arena *a, const json_doc *d, const json_node *plan)
+static void plan_send(run *r, arena *a, const json_doc *d, const json_node *plan)
 {
     const json_node *steps = json_get(d, plan, "entries");
     buf b;
@@ -134,13 +134,13 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
         const char *id = json_text(a, d, json_get(d, root, "turn_id"));
         snprintf(r->turn, sizeof r->turn, "%s", id ? id : "");
     } else if (text && strcmp(name, "turn.delta") == 0) {
-        tell_text(r, a, "agent_message_chunk", text);
+        text_send(r, a, "agent_message_chunk", text);
     } else if (text && strcmp(name, "turn.thinking") == 0) {
-        tell_text(r, a, "agent_thought_chunk", text);
+        text_send(r, a, "agent_thought_chunk", text);
     } else if (strcmp(name, "entry.appended") == 0) {
-        tell_entry(r, a, d, json_get(d, root, "entry"));
+        turn_entry_send(r, a, d, json_get(d, root, "entry"));
     } else if (strcmp(name, "turn.plan") == 0) {
-        tell_plan(r, a, d, json_get(d, root, "plan"));
+        plan_send(r, a, d, json_get(d, root, "plan"));
     } else if (strcmp(name, "turn.question") == 0) {
         const json_node *q = json_get(d, root, "question");
         post_put(r, POST_QUESTION, q ? json_raw(a, d, q) : "{}", r->turn);

@@ -116,7 +116,7 @@ void session_move(session *s, const char *inner, const char *held)
     snprintf(s->held, sizeof s->held, "%s", held);
 }
 
-void session_hear_setup(session *s, const message *m, const json_node *result)
+void session_read_setup(session *s, const message *m, const json_node *result)
 {
     const char *modes = message_raw(m, result, "modes");
     const char *config = message_raw(m, result, "configOptions");
@@ -219,11 +219,11 @@ void session_save(proxy *p, session *s)
         session_put_text(&s->title, NULL);
 }
 
-void session_told(proxy *p, session *s, bool replay)
+void session_announce(proxy *p, session *s, bool replay)
 {
     s->open = true;
     waiting_release(p, s, replay);
-    commands_tell(p, s);
+    commands_send(p, s);
 }
 
 /* ------------------------------------------------------------------ ids of a tree */

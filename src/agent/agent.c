@@ -101,7 +101,7 @@ bool agent_sleep(const agent_sink *s, int64_t ms)
     }
 }
 
-bool agent_number(const agent *a, const char *setting, int64_t least, int64_t most, int64_t *out,
+bool agent_number(const agent *a, const char *setting, int64_t min, int64_t max, int64_t *out,
                   char *message)
 {
     const char *value = agent_get(a, setting);
@@ -109,10 +109,10 @@ bool agent_number(const agent *a, const char *setting, int64_t least, int64_t mo
     size_t digits = strspn(value, "0123456789");
     if (digits && digits < 18 && !value[digits])
         *out = strtoll(value, &end, 10);
-    if (end && *out >= least && *out <= most)
+    if (end && *out >= min && *out <= max)
         return true;
     snprintf(message, AGENT_MESSAGE, "%s is '%.60s'; it must be a whole number from %lld to %lld",
-             setting, value, (long long)least, (long long)most);
+             setting, value, (long long)min, (long long)max);
     return false;
 }
 

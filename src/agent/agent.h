@@ -43,7 +43,7 @@ typedef struct agent_turn {
     const char *user;
     /* Finds an attachment that the history refers to, and opens it if it has at most `most` bytes.
      * False: not found. NULL: there are none. */
-    bool (*file)(void *arg, const char *id, size_t most, agent_file *out);
+    bool (*file)(void *arg, const char *id, size_t max, agent_file *out);
     void *file_arg;
 } agent_turn;
 
@@ -123,7 +123,7 @@ const char *agent_get(const agent *a, const char *setting);
 
 /* ---- for kinds */
 
-enum { AGENT_MESSAGE = 256, AGENT_CALL_ID = 32, AGENT_CONTEXT_MOST = 1000000000 };
+enum { AGENT_MESSAGE = 256, AGENT_CALL_ID = 32, AGENT_MAX_CONTEXT = 1000000000 };
 
 /* An id for a tool call or a question: "call_" and 24 random digits. */
 const char *agent_call_id(char out[AGENT_CALL_ID]);
@@ -135,7 +135,7 @@ void agent_hide(char *text, const char *secret);
 bool agent_sleep(const agent_sink *s, int64_t ms);
 /* Parses a setting that is an integer; returns false and fills *message if it is not in the
  * range. */
-bool agent_number(const agent *a, const char *setting, int64_t least, int64_t most, int64_t *out,
+bool agent_number(const agent *a, const char *setting, int64_t min, int64_t max, int64_t *out,
                   char *message);
 
 /* ---- all of them */

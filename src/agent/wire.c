@@ -16,8 +16,8 @@
 #include <string.h>
 
 enum {
-    IDLE_MOST = 32, /* handles kept in a pool */
-    SLICE_MS = 50   /* how long a cancellation may go unnoticed */
+    MAX_IDLE = 32, /* handles kept in a pool */
+    SLICE_MS = 50  /* how long a cancellation may go unnoticed */
 };
 
 typedef struct transfer {
@@ -50,7 +50,7 @@ bool wire_fine(const wire_out *out)
 
 struct wire_pool {
     pthread_mutex_t lock;
-    CURLM *idle[IDLE_MOST];
+    CURLM *idle[MAX_IDLE];
     size_t n;
 };
 
@@ -85,7 +85,7 @@ static void multi_give(wire_pool *p, CURLM *m)
     bool kept = false;
     if (p) {
         pthread_mutex_lock(&p->lock);
-        kept = p->n < IDLE_MOST;
+        kept = p->n < MAX_IDLE;
         if (kept)
             p->idle[p->n++] = m;
         pthread_mutex_unlock(&p->lock);

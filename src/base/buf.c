@@ -26,7 +26,7 @@ static bool budget_move(buf *b, size_t cap)
     if (!b->budget || !more)
         return true;
     int64_t used = atomic_fetch_add(&b->budget->used, more) + more;
-    if (more < 0 || used <= b->budget->most)
+    if (more < 0 || used <= b->budget->max)
         return true;
     atomic_fetch_sub(&b->budget->used, more);
     return false;

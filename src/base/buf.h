@@ -19,7 +19,7 @@
 #define BUF_FREE ((size_t)64 * 1024)
 typedef struct buf_budget {
     _Atomic int64_t used;
-    int64_t most;
+    int64_t max;
 } buf_budget;
 
 typedef struct buf {

@@ -28,8 +28,8 @@ static void descriptors_seal(void)
 {
     if (close_range(3, UINT_MAX, CLOSE_RANGE_CLOEXEC) == 0)
         return;
-    long most = sysconf(_SC_OPEN_MAX);
-    for (int fd = 3; fd < (most > 0 ? most : 1024); fd++)
+    long max = sysconf(_SC_OPEN_MAX);
+    for (int fd = 3; fd < (max > 0 ? max : 1024); fd++)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 

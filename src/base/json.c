@@ -576,10 +576,10 @@ bool json_int(const json_doc *d, const json_node *v, int64_t *out)
         return false;
     const char *s = d->text + v->start, *end = d->text + v->end;
     bool minus = *s == '-';
-    uint64_t most = (uint64_t)INT64_MAX + minus, n = 0;
+    uint64_t max = (uint64_t)INT64_MAX + minus, n = 0;
     for (s += minus; s < end; s++) {
         unsigned digit = (unsigned)(*s - '0');
-        if (digit > 9 || n > (most - digit) / 10)
+        if (digit > 9 || n > (max - digit) / 10)
             return false;
         n = n * 10 + digit;
     }

@@ -99,11 +99,11 @@ static place place_find(cli *c)
 
 /* ------------------------------------------------------------------ what the store has */
 
-enum { MOST_OFFERED = 200 };
+enum { MAX_OFFERED = 200 };
 
 static void offer_sessions(cli *c, const place *p)
 {
-    ramet_list_in in = {.limit = MOST_OFFERED, .archived = RAMET_ARCHIVED_INCLUDE};
+    ramet_list_in in = {.limit = MAX_OFFERED, .archived = RAMET_ARCHIVED_INCLUDE};
     ramet_session_list list;
     offer(p, "@", "the newest session");
     if (lib->ramet_session_find(c->call, &in, &list) != RAMET_OK)

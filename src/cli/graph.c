@@ -232,18 +232,18 @@ static int put_session(graph *g, const ramet_session *s)
 /* The sessions whose head is at a position, in brackets. */
 static int put_heads(graph *g, node *b, int64_t position)
 {
-    enum { MOST = 4 };
+    enum { MAX_SHOWN = 4 };
     cli *c = g->c;
     int used = 0, n = 0;
     for (; b->head < b->heads.n && b->heads.items[b->head].position == position; b->head++) {
-        if (n < MOST) {
+        if (n < MAX_SHOWN) {
             used += put(c, ST_OFF, n ? ", " : "(");
             used += put_session(g, b->heads.items[b->head].session);
         }
         n++;
     }
-    if (n > MOST)
-        used += put(c, ST_OFF, arena_printf(c->mem, ", %d more", n - MOST));
+    if (n > MAX_SHOWN)
+        used += put(c, ST_OFF, arena_printf(c->mem, ", %d more", n - MAX_SHOWN));
     return n ? used + put(c, ST_OFF, ") ") : 0;
 }
 
@@ -312,7 +312,7 @@ static int by_weight(const void *a, const void *b)
 
 /* Draws all ways in lanes next to this one, except the heaviest, which is returned in *last to go
  * straight on. */
-static ramet_status draw_beside(graph *g, way_list *ways, const char *lanes, way *last)
+static ramet_status draw_side_lanes(graph *g, way_list *ways, const char *lanes, way *last)
 {
     const char *tee = arena_printf(g->c->mem, "%s%s", gl(g->c, G_TEE), gl(g->c, G_DASH));
     qsort(ways->items, ways->n, sizeof(way), by_weight);
@@ -343,7 +343,7 @@ static ramet_status draw_split(graph *g, way *at, const char *lanes)
         at->weight = at->from < b->on_path ? PRESENT : deep ? b->weight : STRAIGHT;
         VEC_PUSH(g->c->mem, &ways, *at);
     }
-    return draw_beside(g, &ways, lanes, at);
+    return draw_side_lanes(g, &ways, lanes, at);
 }
 
 /* The next position at or after `from` that needs a line of its own. */
@@ -435,7 +435,7 @@ static ramet_status draw_all(graph *g)
     way last;
     if (!ways.n)
         return RAMET_OK;
-    ramet_status s = draw_beside(g, &ways, "", &last);
+    ramet_status s = draw_side_lanes(g, &ways, "", &last);
     return s == RAMET_OK ? draw(g, last.b, last.from, "", "") : s;
 }
 

@@ -65,7 +65,7 @@ void grid_cell(grid *t, style s, const char *text)
 
 static void grid_fit(grid *t)
 {
-    enum { LEAST = 12 };
+    enum { MIN_WIDTH = 12 };
     int total = GAP * (t->n - 1);
     for (int i = 0; i < t->n; i++)
         total += t->width[i];
@@ -74,7 +74,7 @@ static void grid_fit(grid *t)
         return;
     int less = t->width[t->flex] - over;
     t->width[t->flex] =
-        less < LEAST ? (t->width[t->flex] < LEAST ? t->width[t->flex] : LEAST) : less;
+        less < MIN_WIDTH ? (t->width[t->flex] < MIN_WIDTH ? t->width[t->flex] : MIN_WIDTH) : less;
 }
 
 static void print_row(grid *t, const cell *row)

@@ -267,7 +267,7 @@ int input_next(input *in, arena *a, ramet_role role, ramet_entry_in *out, bool *
     return -1;
 }
 
-int input_all(input *in, ramet_role role, size_t most, ramet_entry_in **out, size_t *n)
+int input_all(input *in, ramet_role role, size_t max, ramet_entry_in **out, size_t *n)
 {
     VEC(ramet_entry_in) list = {0};
     for (;;) {
@@ -278,9 +278,9 @@ int input_all(input *in, ramet_role role, size_t most, ramet_entry_in **out, siz
             return code;
         if (!got)
             break;
-        if (list.n == most)
+        if (list.n == max)
             return cli_error(in->c, RAMET_BATCH_TOO_LARGE, "entries",
-                             "the input holds more than %zu entries", most);
+                             "the input holds more than %zu entries", max);
         VEC_PUSH(in->c->mem, &list, e);
     }
     *out = list.items;

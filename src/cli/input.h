@@ -33,7 +33,7 @@ int input_words(input *in, cli *c, int from);
  * --turn, …) are defaults for the entry. */
 int input_next(input *in, arena *a, ramet_role role, ramet_entry_in *out, bool *got);
 /* All remaining entries, at most `most`; in c->mem. */
-int input_all(input *in, ramet_role role, size_t most, ramet_entry_in **out, size_t *n);
+int input_all(input *in, ramet_role role, size_t max, ramet_entry_in **out, size_t *n);
 /* The current place in the input, for messages: "line 12" or "entry 3". */
 const char *input_place(input *in);
 void input_end(input *in);

@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------ guessing */
 
-static size_t least(size_t a, size_t b)
+static size_t min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -35,7 +35,7 @@ static size_t word_distance(const char *a, const char *b)
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
             size_t above = row[j];
-            row[j] = least(least(row[j] + 1, row[j - 1] + 1), corner + (a[i - 1] != b[j - 1]));
+            row[j] = min(min(row[j] + 1, row[j - 1] + 1), corner + (a[i - 1] != b[j - 1]));
             corner = above;
         }
     }
@@ -283,19 +283,19 @@ static int unknown_command(cli *c, const char *word)
 
 static int check_args(cli *c)
 {
-    int most = 0, need = 0;
+    int max = 0, need = 0;
     const char *missing = NULL;
     for (const arg_def *a = c->cmd->args; a && a->name; a++) {
-        most = a->repeated ? -1 : most + 1;
+        max = a->repeated ? -1 : max + 1;
         if (!a->optional && ++need > c->argc && !missing)
             missing = a->name;
     }
     if (missing)
         return cli_error(c, RAMET_INVALID, missing, "%s is missing; usage: ramet %s %s", missing,
                          c->cmd->name, c->cmd->synopsis);
-    if (most >= 0 && c->argc > most)
+    if (max >= 0 && c->argc > max)
         return cli_error(c, RAMET_INVALID, "", "unexpected argument '%s'; usage: ramet %s %s",
-                         c->argv[most], c->cmd->name, c->cmd->synopsis);
+                         c->argv[max], c->cmd->name, c->cmd->synopsis);
     return -1;
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 4, MOST_SHOWN = 5 };
+enum { MIN_PREFIX = 4, MAX_SHOWN = 5 };
 
 static bool part_matches(const char *id, const char *word)
 {
@@ -33,7 +33,7 @@ const char *id_named(const char *const *ids, size_t n, const char *word)
     for (size_t i = 0; i < n; i++) {
         if (strcmp(ids[i], word) == 0)
             return word;
-        if (strlen(word) >= LEAST && part_matches(ids[i], word)) {
+        if (strlen(word) >= MIN_PREFIX && part_matches(ids[i], word)) {
             found = ids[i];
             hits++;
         }
@@ -47,7 +47,7 @@ typedef struct session_search {
     const char *word;
     int64_t want; /* @N: the N-th newest; 0: by its characters */
     int64_t seen;
-    char *found[MOST_SHOWN];
+    char *found[MAX_SHOWN];
     size_t n;
 } session_search;
 
@@ -58,7 +58,7 @@ static void search_page(cli *c, session_search *s, const ramet_session_list *pag
         bool hit = s->want ? ++s->seen == s->want : part_matches(x->id, s->word);
         if (!hit)
             continue;
-        if (s->n < MOST_SHOWN)
+        if (s->n < MAX_SHOWN)
             s->found[s->n] = arena_strdup(c->mem, x->id);
         s->n++;
     }
@@ -90,11 +90,11 @@ static int report_missing(cli *c, const session_search *s, const char *word)
     if (s->n > 1) {
         buf list;
         buf_init(&list, 4096);
-        for (size_t i = 0; i < s->n && i < MOST_SHOWN; i++)
+        for (size_t i = 0; i < s->n && i < MAX_SHOWN; i++)
             buf_printf(&list, "%s%s", i ? ", " : "", s->found[i]);
         int code = cli_error(c, RAMET_SESSION_NOT_FOUND, "session",
                              "'%s' fits %zu sessions: %s%s; give more of the id", word, s->n,
-                             list.p, s->n > MOST_SHOWN ? ", and more" : "");
+                             list.p, s->n > MAX_SHOWN ? ", and more" : "");
         buf_release(&list);
         return code;
     }
@@ -105,7 +105,7 @@ static int report_missing(cli *c, const session_search *s, const char *word)
                          word, (long long)s->seen);
     return cli_error(c, RAMET_SESSION_NOT_FOUND, "session",
                      "there is no session '%s'; 'ramet list' shows them%s", word,
-                     strlen(word) < LEAST ? ", and a part of an id needs 4 characters" : "");
+                     strlen(word) < MIN_PREFIX ? ", and a part of an id needs 4 characters" : "");
 }
 
 /* @ or @N; 0 if the word is neither. */
@@ -132,7 +132,7 @@ ramet_session *session_named(cli *c, const char *word, int *code)
         *code = cli_fail(c);
         return NULL;
     }
-    if (s.want || strlen(word) >= LEAST) {
+    if (s.want || strlen(word) >= MIN_PREFIX) {
         if (search_sessions(c, c->walk, &s) != RAMET_OK) {
             *code = cli_report(c, lib->ramet_call_error(c->walk));
             return NULL;
@@ -194,7 +194,7 @@ static ramet_entry *entry_by_part(cli *c, const char *session, int64_t branch, c
     const ramet_entry *e;
     char *first = NULL;
     size_t n = 0;
-    if (strlen(word) >= LEAST) {
+    if (strlen(word) >= MIN_PREFIX) {
         if (lib->ramet_stream_open(c->walk, session, &in, &stream) != RAMET_OK) {
             *code = cli_report(c, lib->ramet_call_error(c->walk));
             return NULL;

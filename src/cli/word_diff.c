@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST_EDITS = 800 };
+enum { MAX_EDITS = 800 };
 
 typedef struct token {
     const char *text;
@@ -87,7 +87,7 @@ static void script_turn(script *s)
 typedef struct search {
     const token *a, *b;
     int n, m;
-    int *rows[MOST_EDITS + 1];
+    int *rows[MAX_EDITS + 1];
 } search;
 
 static int row_at(const search *s, int d, int k)
@@ -103,7 +103,7 @@ static bool goes_down(const search *s, int d, int k)
 /* The number of edits; -1 if there are too many. */
 static int search_run(arena *mem, search *s)
 {
-    for (int d = 0; d <= MOST_EDITS; d++) {
+    for (int d = 0; d <= MAX_EDITS; d++) {
         s->rows[d] = arena_array(mem, (size_t)(2 * d + 1), sizeof(int));
         for (int k = -d; k <= d; k += 2) {
             int x = d == 0               ? 0

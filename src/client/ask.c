@@ -167,7 +167,7 @@ static ramet_status header_check(client_call *c, ramet_status st, const char *fi
     return RAMET_OK;
 }
 
-ramet_status who_check(client_call *c)
+ramet_status headers_check(client_call *c)
 {
     TRY(header_check(c, RAMET_BAD_ID, "user", c->user));
     TRY(header_check(c, RAMET_BAD_ID, "client", c->name));
@@ -276,7 +276,7 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
     buf text;
     *out = (json_doc){0};
     memset(&c->err, 0, sizeof c->err);
-    ramet_status st = who_check(c);
+    ramet_status st = headers_check(c);
     if (st != RAMET_OK) {
         free_both(t, b);
         return st;
@@ -315,7 +315,7 @@ ramet_status ask_file(target *t, const char *method, const char *path)
 {
     client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
-    ramet_status st = who_check(c);
+    ramet_status st = headers_check(c);
     FILE *f = st == RAMET_OK ? file_make(path) : NULL;
     if (!f) {
         free_both(t, NULL);
@@ -348,7 +348,7 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
     client_call *c = t->call;
     buf text;
     memset(&c->err, 0, sizeof c->err);
-    ramet_status st = who_check(c);
+    ramet_status st = headers_check(c);
     if (st == RAMET_OK)
         st = header_check(c, RAMET_INVALID, "media_type", media_type);
     if (st != RAMET_OK) {
@@ -377,7 +377,7 @@ ramet_status ask_download(target *t, buf *out)
 {
     client_call *c = t->call;
     memset(&c->err, 0, sizeof c->err);
-    ramet_status st = who_check(c);
+    ramet_status st = headers_check(c);
     CURLcode rc = st == RAMET_OK ? perform(c, t, "GET", NULL, curl_into_buf, out) : CURLE_OK;
     free_both(t, NULL);
     if (st != RAMET_OK)

@@ -73,7 +73,7 @@ ramet_status ask(target *t, const char *method, body *b, json_doc *out);
 /* The same with a complete body. */
 ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out);
 /* User and token go into headers: refuses control characters, which could inject headers. */
-ramet_status who_check(client_call *c);
+ramet_status headers_check(client_call *c);
 struct curl_slist *ask_headers(const client_call *c, bool has_body);
 /* One exchange in two steps: the handle with the options that all requests share, to which the
  * caller adds; then the exchange, which sets c->status and frees the headers. */

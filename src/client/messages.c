@@ -87,7 +87,7 @@ ramet_status client_message(ramet_call *call, const char *session, const char *r
     listener l = {.c = c, .heard = heard};
     target t;
     memset(&c->err, 0, sizeof c->err);
-    TRY(who_check(c));
+    TRY(headers_check(c));
     buf_init(&l.line, LINE_MAX_);
     buf_init(&l.data, LINE_MAX_);
     buf_init(&l.error, 1 << 20);

@@ -148,11 +148,11 @@ ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], b
     return RAMET_OK;
 }
 
-ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out)
+ramet_status check_limit(ramet_call *c, int limit, int max, int deflt, int *out)
 {
-    assert(deflt >= 1 && deflt <= most);
-    if (limit < 0 || limit > most)
-        return call_fail(c, RAMET_INVALID, "limit", "limit is %d; it must be 1 to %d", limit, most);
+    assert(deflt >= 1 && deflt <= max);
+    if (limit < 0 || limit > max)
+        return call_fail(c, RAMET_INVALID, "limit", "limit is %d; it must be 1 to %d", limit, max);
     *out = limit ? limit : deflt;
     return RAMET_OK;
 }

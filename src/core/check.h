@@ -20,7 +20,7 @@ ramet_status check_tags(ramet_call *c, const char *const *tags, size_t n, const 
                         size_t *n_out);
 /* A prefix hash in hex; NULL is fine and leaves *given false. */
 ramet_status check_hash(ramet_call *c, const char *hex, uint8_t out[HASH_LEN], bool *given);
-ramet_status check_limit(ramet_call *c, int limit, int most, int deflt, int *out);
+ramet_status check_limit(ramet_call *c, int limit, int max, int deflt, int *out);
 ramet_status check_life(ramet_call *c, const char *field, int64_t us);
 
 #endif

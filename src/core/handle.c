@@ -48,7 +48,7 @@ const char *ramet_where(const char *where)
 ramet_status ramet_schema(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
                           void *arg)
 {
-    return schema_tell(in, statement, arg);
+    return schema_write(in, statement, arg);
 }
 
 /* Whether it starts with "word:" of an engine that we do not have. */

@@ -34,11 +34,11 @@ void ramet_call_once(ramet_call *c, ramet_once *once)
     c->idempotency_held = NULL;
 }
 
-static ramet_status check_words(ramet_call *c, const char *field, const char *s, size_t most)
+static ramet_status check_text(ramet_call *c, const char *field, const char *s, size_t max)
 {
-    size_t n = s ? strnlen(s, most + 1) : 0;
-    if (!n || n > most)
-        return call_fail(c, RAMET_INVALID, field, "the %s must have 1 to %zu bytes", field, most);
+    size_t n = s ? strnlen(s, max + 1) : 0;
+    if (!n || n > max)
+        return call_fail(c, RAMET_INVALID, field, "the %s must have 1 to %zu bytes", field, max);
     return check_utf8(c, field, s);
 }
 
@@ -53,8 +53,8 @@ ramet_status idempotency_take(ramet_call *c, ramet_once **out)
     o->status = 0;
     o->bytes = NULL;
     o->n = 0;
-    TRY(check_words(c, "scope", o->scope, SCOPE_BYTES));
-    return check_words(c, "idempotency_key", o->key, KEY_BYTES);
+    TRY(check_text(c, "scope", o->scope, SCOPE_BYTES));
+    return check_text(c, "idempotency_key", o->key, KEY_BYTES);
 }
 
 static const char *idempotency_user(const txn *tx)

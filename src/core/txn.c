@@ -216,9 +216,9 @@ static ramet_status write_do(ramet_call *c, write_job *job)
     if (c->user)
         TRY(check_id(c, "user", c->user));
     /* The rows behind a key or an expected history have no guard. */
-    bool light = job->guarded && !job->idempotency && !job->expect;
-    ramet_status st = light ? store_write_guarded(c->ramet->store, write_run, job, message)
-                            : store_write(c->ramet->store, write_run, job, message);
+    bool use_guards = job->guarded && !job->idempotency && !job->expect;
+    ramet_status st = use_guards ? store_write_guarded(c->ramet->store, write_run, job, message)
+                                 : store_write(c->ramet->store, write_run, job, message);
     /* The operation reported its own refusals; the store reports the rest. */
     if (st != RAMET_OK && (c->err.status != st || message[0]))
         call_fail(c, st, NULL, "%s", message[0] ? message : ramet_status_text(st));

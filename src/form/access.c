@@ -71,7 +71,7 @@ const form_schema form_me = STRUCT("Me", "",
     R("user", TEXT, "", AT(TEXT, user)),
     R("client", TEXT, "", NUL, AT(TEXT, client)),
     R("roles", ARRAY, "", AT(COMMAS, roles)),
-    R("auth", ENUM, "how the server identifies callers", .words = "local|tokens|oidc", AT(TEXT, auth)),
+    R("auth", ENUM, "how the server identifies callers", .values = "local|tokens|oidc", AT(TEXT, auth)),
     R("admin", BOOL, "", AT(BOOL, admin)),
     R("auditor", BOOL, "", AT(BOOL, auditor)),
     R("indexer", BOOL, "", AT(BOOL, indexer)));

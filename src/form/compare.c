@@ -31,8 +31,8 @@ void native_turn_rows(json_writer *w, const ramet_compare_out *c)
 
 static void turn_row_read(const json_doc *d, const json_node *row, ramet_turn_row *out)
 {
-    size_t i = 0, most = sizeof out->side / sizeof out->side[0];
-    for (const json_node *s = json_first(d, row); s && i < most; s = json_next(d, row, s), i++) {
+    size_t i = 0, max = sizeof out->side / sizeof out->side[0];
+    for (const json_node *s = json_first(d, row); s && i < max; s = json_next(d, row, s), i++) {
         const json_node *from = json_first(d, s), *to = from ? json_next(d, s, from) : NULL;
         if (to) {
             json_int(d, from, &out->side[i].from);

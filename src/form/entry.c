@@ -107,7 +107,7 @@ const form_schema form_part = {
     .name = "Part", .open = true,
     .text = "`{type: text, text}`, `{type: thinking, text}`, `{type: tool_call, id, name, input}`, `{type: tool_result, id, output, is_error?}`, "
             "`{type: file, attachment_id | url, name?, media_type?}` or `{type: data, data}`.",
-    .fields = FIELDS(R("type", ENUM, "", .words = "text|thinking|tool_call|tool_result|file|data"),
+    .fields = FIELDS(R("type", ENUM, "", .values = "text|thinking|tool_call|tool_result|file|data"),
     F("text", TEXT, ""), F("id", TEXT, "links a tool call and its result"), F("name", TEXT, "name of the tool or file"),
     F("input", ANY, "of a tool call"), F("output", ANY, "of a tool result"), F("is_error", BOOL, "of a tool result"),
     F("attachment_id", TEXT, "of a file"), F("url", TEXT, "of a file"), F("media_type", TEXT, "of a file"), F("data", ANY, "any JSON value"))};
@@ -146,9 +146,9 @@ const form_schema form_usage_in = {
     .name = "UsageIn", .text = "Tokens and cost of one entry.", .size = sizeof(S),
     .refused_field = "usage", .refused_text = "\"usage\" must be an object like {\"input\": 10, \"output\": 20}",
     .fields = FIELDS(
-    F("input", INT, "tokens read", .most = INT64_MAX, AT(INT64, input)),
-    F("output", INT, "tokens written", .most = INT64_MAX, AT(INT64, output)),
-    F("cached", INT, "tokens read from a cache", .most = INT64_MAX, AT(INT64, cached)),
+    F("input", INT, "tokens read", .max = INT64_MAX, AT(INT64, input)),
+    F("output", INT, "tokens written", .max = INT64_MAX, AT(INT64, output)),
+    F("cached", INT, "tokens read from a cache", .max = INT64_MAX, AT(INT64, cached)),
     F("cost", NUMBER, "with at most 9 decimal digits", AT(NANO, cost)),
     F("currency", TEXT, "default USD", AT(STRING, currency), OMIT))};
 #undef S

@@ -65,10 +65,10 @@ typedef struct form_field {
     bool required;
     bool nullable;
     const char *text;             /* its meaning, in one line */
-    const char *words;            /* FIELD_ENUM: the allowed words */
+    const char *values;           /* FIELD_ENUM: the allowed words */
     const char *schema;           /* the name of a form_schema, where `of` is not set */
     const struct form_schema *of; /* shape of a FIELD_OBJECT, or of a FIELD_ARRAY's items */
-    int64_t least, most;
+    int64_t min, max;
     bool secret; /* never log its value */
 
     member_kind member;

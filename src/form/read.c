@@ -123,23 +123,23 @@ static bool branch_read(const reader *r, const form_field *f, const json_node *v
     return true;
 }
 
-static const char *words_shown(arena *a, const char *words)
+static const char *values_shown(arena *a, const char *values)
 {
     const char *all = "";
     size_t n;
-    for (const char *w; (w = word_next(&words, "|", &n));)
+    for (const char *w; (w = word_next(&values, "|", &n));)
         all = arena_printf(a, "%s%s%.*s", all, *all ? ", " : "", (int)n, w);
     return all;
 }
 
 static bool word_read(const reader *r, const form_field *f, const json_node *v, int *out)
 {
-    enum { LEAST = -1, MOST = 15 }; /* bounds of all enums with words */
+    enum { MIN_VALUE = -1, MAX_VALUE = 15 }; /* bounds of all enums with words */
     const char *word = json_text(r->a, r->d, v);
-    if (!f->words) /* write-only member */
+    if (!f->values) /* write-only member */
         return true;
-    if (word && word_in(f->words, "|", word))
-        for (int i = LEAST; i <= MOST; i++) {
+    if (word && word_in(f->values, "|", word))
+        for (int i = MIN_VALUE; i <= MAX_VALUE; i++) {
             const char *name = f->word_of((unsigned)i);
             if (name && strcmp(name, word) == 0) {
                 *out = i;
@@ -147,7 +147,7 @@ static bool word_read(const reader *r, const form_field *f, const json_node *v, 
             }
         }
     return refuse(r, f->name, "\"%s\" is %.60s; it is one of %s", f->name, json_raw(r->a, r->d, v),
-                  words_shown(r->a, f->words));
+                  values_shown(r->a, f->values));
 }
 
 static bool texts_read(const reader *r, const form_field *f, const json_node *v,

@@ -26,7 +26,7 @@
 /* ---- where the value is in S */
 #define AT(kind_, m)            .member = MEMBER_##kind_, .offset = offsetof(S, m)
 #define CHARS(m)                AT(CHARS, m), .size = sizeof ((S *)0)->m
-#define WORD_(words_, name_, m) AT(WORD, m), .words = words_, .word_of = name_
+#define WORD_(values_, name_, m) AT(WORD, m), .values = values_, .word_of = name_
 #define WORD(enum_, m)          WORD_(enum_, m) /* one of the enums below */
 #define TEXTS(m, n_)            AT(TEXTS, m), .count = offsetof(S, n_)
 #define LIST_OF(schema_, m, n_) AT(STRUCTS, m), .count = offsetof(S, n_), .of = &schema_

@@ -18,7 +18,7 @@ const form_schema form_running = SHAPE("Running", "A running turn. Events `turn.
     R("thinking", TEXT, "the same for its thinking"), R("agent", TEXT, "the agent that answers"),
     R("question", OBJECT, "the question it waits for an answer to", .of = &form_question, NUL), R("plan", ANY, "its latest plan", NUL));
 const form_schema form_question = SHAPE("Question", "An agent's question to the user.",
-    R("id", TEXT, ""), R("kind", ENUM, "`permission`: the answer is the id of an option; `input`: the answer is a text", .words = "permission|input"),
+    R("id", TEXT, ""), R("kind", ENUM, "`permission`: the answer is the id of an option; `input`: the answer is a text", .values = "permission|input"),
     R("text", TEXT, ""), R("options", ARRAY, "`{id, name}`", .of = &form_option, NUL));
 const form_schema form_option = {
     .name = "Option", .text = "A way to answer a question.", .open = true,
@@ -41,7 +41,7 @@ const form_schema form_turn = STRUCT("Turn", "One answer of an agent, in progres
 const form_schema form_turn_list = LIST("TurnList", "turns", form_turn, "Newest first.");
 const form_schema form_turn_done = SHAPE("TurnDone", "The result of a turn.",
     R("session_id", TEXT, "the session it ran in: the fork, if there was one"), R("turn_id", TEXT, ""),
-    R("status", ENUM, "", .words = "running|done|cancelled|failed|interrupted"),
+    R("status", ENUM, "", .values = "running|done|cancelled|failed|interrupted"),
     F("error", TEXT, "why it failed"), R("entries", ARRAY, "the message and its answer", .of = &form_entry));
 const form_schema form_fan_done = SHAPE("FanDone", "The results of a fan-out.",
     R("group", TEXT, "id shared by the turns"), R("turns", ARRAY, "in the order of the agents", .of = &form_turn_done));

@@ -22,13 +22,13 @@ static int64_t rate_us(int64_t bytes)
 void wait_begin(rpc *r, wait_kind kind, int64_t bytes)
 {
     rpc_server *s = r->server;
-    int64_t now = time_mono_us(), most = s->cfg.request_s * INT64_C(1000000);
+    int64_t now = time_mono_us(), max = s->cfg.request_s * INT64_C(1000000);
     if (kind == WAIT_MESSAGE && r->handler)
-        most += rate_us(r->in_bytes) - r->wait_us;
+        max += rate_us(r->in_bytes) - r->wait_us;
     r->wait_begun_us = now;
     r->wait_for = kind;
     pthread_mutex_lock(&s->wait_lock);
-    r->wait_until_us = now + most + rate_us(bytes);
+    r->wait_until_us = now + max + rate_us(bytes);
     r->wait_prev = NULL;
     r->wait_next = s->waiting;
     if (r->wait_next)

@@ -68,7 +68,7 @@ struct rpc {
     grpc_byte_buffer *in,
         *out; /* the message received (NULL: the client sends no more) or to be sent */
     grpc_metadata about[1]; /* the header x-request-id */
-    grpc_slice words;       /* the status message */
+    grpc_slice status_text; /* the status message */
     rpc_step *next;
     pool_job job;
     arena *scratch;       /* for one message */
@@ -82,7 +82,7 @@ struct rpc {
 
     rpc *watch_prev, *watch_next; /* health: under the server's lock */
     bool watching, busy;
-    int told;
+    int status_sent;
     const char *service;
 };
 

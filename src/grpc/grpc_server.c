@@ -23,7 +23,7 @@
 
 /* The limit of one message; pages end far below it. */
 #define ANSWER_MAX ((size_t)128 << 20)
-#define STREAMS_MOST 256    /* concurrent calls per connection */
+#define MAX_STREAMS 256     /* concurrent calls per connection */
 #define STREAM_WINDOW 65535 /* bytes; the initial value in HTTP/2 */
 #define FRAME_BYTES 16384   /* likewise */
 #define HEADER_FACTOR 4 /* over header_max the core refuses the call; over this the guard cuts */
@@ -51,7 +51,7 @@ static void call_free(rpc *r)
     grpc_call_details_destroy(&r->details);
     grpc_metadata_array_destroy(&r->metadata);
     grpc_slice_unref(r->about[0].value);
-    grpc_slice_unref(r->words);
+    grpc_slice_unref(r->status_text);
     buf_release(&r->request.body);
     buf_release(&r->request.out);
     buf_release(&r->packed);
@@ -155,11 +155,11 @@ void call_finish(rpc *r, int code, const char *text, bool message)
     size_t n = op_greet(r, ops);
     if (message)
         n += op_message(r, ops + n);
-    grpc_slice_unref(r->words);
-    r->words = grpc_slice_from_copied_string(text ? text : "");
+    grpc_slice_unref(r->status_text);
+    r->status_text = grpc_slice_from_copied_string(text ? text : "");
     ops[n] = (grpc_op){.op = GRPC_OP_SEND_STATUS_FROM_SERVER};
     ops[n].data.send_status_from_server.status = (grpc_status_code)code;
-    ops[n].data.send_status_from_server.status_details = &r->words;
+    ops[n].data.send_status_from_server.status_details = &r->status_text;
     ops[n].data.send_status_from_server.trailing_metadata_count = r->request.id[0] ? 1 : 0;
     ops[n].data.send_status_from_server.trailing_metadata = r->about;
     r->sent.fired = on_finished;
@@ -393,7 +393,7 @@ static void arrive(rpc_server *s)
     atomic_init(&r->owners, 1);
     r->arrived = (rpc_tag){r, on_arrived};
     r->closed.call = r->received.call = r->sent.call = r;
-    r->words = r->about[0].key = r->about[0].value = grpc_empty_slice();
+    r->status_text = r->about[0].key = r->about[0].value = grpc_empty_slice();
     r->request.a = arena_new();
     r->request.file = -1;
     r->scratch = arena_new();
@@ -448,7 +448,7 @@ static grpc_server *server_make(const rpc_config *cfg)
     grpc_arg args[] = {
         INT(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, cfg->message_max),
         INT(GRPC_ARG_MAX_METADATA_SIZE, cfg->header_max),
-        INT(GRPC_ARG_MAX_CONCURRENT_STREAMS, STREAMS_MOST),
+        INT(GRPC_ARG_MAX_CONCURRENT_STREAMS, MAX_STREAMS),
         INT(GRPC_ARG_MAX_CONNECTION_IDLE_MS, cfg->idle_s * 1000),
         INT(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_MS),
         INT(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
@@ -482,7 +482,7 @@ static http2_guard *guard_start(rpc_server *s)
     const rpc_config *cfg = &s->cfg;
     return http2_guard_start(&(http2_config){
         .header_max = HEADER_FACTOR * cfg->header_max,
-        .streams = STREAMS_MOST,
+        .streams = MAX_STREAMS,
         .window = STREAM_WINDOW,
         .resets = cfg->resets,
         .message_bytes = cfg->message_bytes,

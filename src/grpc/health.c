@@ -88,10 +88,10 @@ static void watch_sent(rpc *r);
 /* Caller holds the server's lock. */
 static void watch_look(rpc *r)
 {
-    int status = r->busy ? r->told : status_of(r);
-    if (status == r->told)
+    int status = r->busy ? r->status_sent : status_of(r);
+    if (status == r->status_sent)
         return;
-    r->told = status;
+    r->status_sent = status;
     r->busy = true;
     status_pack(r, status);
     call_send(r, true, watch_sent);

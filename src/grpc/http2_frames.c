@@ -428,9 +428,9 @@ size_t frames_grant(http2_frames *f, uint8_t *out, size_t room)
 
 http2_verdict frames_late(const http2_frames *f, int64_t now_us)
 {
-    int64_t most = (int64_t)f->cfg->request_s * 1000000;
-    bool late = (!f->block_seen && now_us - f->since_us > most) ||
-                (f->block_open && now_us - f->block_since_us > most);
+    int64_t max = (int64_t)f->cfg->request_s * 1000000;
+    bool late = (!f->block_seen && now_us - f->since_us > max) ||
+                (f->block_open && now_us - f->block_since_us > max);
     return late ? HTTP2_LATE : HTTP2_FINE;
 }
 

@@ -260,10 +260,10 @@ void shares_unreserve(http2_shares *sh, http2_address *a, int64_t bytes)
 bool http2_call_open(http2_guard *g, http2_address *a, call_kind kind, bool *per_address)
 {
     http2_shares *sh = guard_shares(g);
-    const call_limit *most = &sh->cfg->calls[kind];
+    const call_limit *max = &sh->cfg->calls[kind];
     pthread_mutex_lock(&sh->lock);
-    *per_address = most->per_address && a->calls[kind] >= most->per_address;
-    bool fine = !*per_address && sh->calls[kind] < most->total;
+    *per_address = max->per_address && a->calls[kind] >= max->per_address;
+    bool fine = !*per_address && sh->calls[kind] < max->total;
     if (fine) {
         sh->calls[kind]++;
         a->calls[kind]++;

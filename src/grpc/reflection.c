@@ -17,7 +17,7 @@ typedef Google__Protobuf__ServiceDescriptorProto service_descriptor;
 typedef Grpc__Reflection__V1__ServerReflectionRequest reflect_request;
 typedef Grpc__Reflection__V1__ServerReflectionResponse reflect_response;
 
-#define FILES_MOST 32
+#define MAX_FILES 32
 
 static const uint8_t descriptors[] = {
 #include <descriptors.inc>
@@ -26,7 +26,7 @@ static const uint8_t descriptors[] = {
 /* Built once, from bytes that the build generates. */
 static struct {
     Google__Protobuf__FileDescriptorSet *all;
-    ProtobufCBinaryData bytes[FILES_MOST]; /* the encoded files */
+    ProtobufCBinaryData bytes[MAX_FILES]; /* the encoded files */
 } set;
 
 /* A set is a sequence of files: tag, length, file. */
@@ -34,7 +34,7 @@ static void set_make(void)
 {
     const uint8_t *p = descriptors, *end = p + sizeof descriptors;
     set.all = google__protobuf__file_descriptor_set__unpack(NULL, sizeof descriptors, descriptors);
-    for (size_t i = 0; p < end && i < FILES_MOST; i++) {
+    for (size_t i = 0; p < end && i < MAX_FILES; i++) {
         size_t n = 0;
         unsigned shift = 0;
         p++;
@@ -144,14 +144,14 @@ static void files_add(Grpc__Reflection__V1__FileDescriptorResponse *to, bool *se
 
 static void answer_files(arena *a, reflect_response *out, int i)
 {
-    bool seen[FILES_MOST] = {false};
+    bool seen[MAX_FILES] = {false};
     if (i < 0) {
         answer_error(a, out, RPC_NOT_FOUND, "it is not known here");
         return;
     }
     Grpc__Reflection__V1__FileDescriptorResponse *files =
         (void *)proto_new(a, &grpc__reflection__v1__file_descriptor_response__descriptor);
-    files->file_descriptor_proto = arena_array(a, FILES_MOST, sizeof *files->file_descriptor_proto);
+    files->file_descriptor_proto = arena_array(a, MAX_FILES, sizeof *files->file_descriptor_proto);
     files_add(files, seen, i);
     out->message_response_case =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE;

@@ -206,10 +206,10 @@ static void events_abandon(body_stream *s)
 static const stream_taker over_rpc = {
     .wake = events_wake, .cut = events_cut, .linger = events_cut, .abandon = events_abandon};
 
-static body_stream *events_new(request *q, size_t most)
+static body_stream *events_new(request *q, size_t max)
 {
     rpc *r = q->inner;
-    body_stream *s = stream_make(sizeof(rpc_stream), &over_rpc, most);
+    body_stream *s = stream_make(sizeof(rpc_stream), &over_rpc, max);
     ((rpc_stream *)s)->call = r;
     atomic_store(&r->stream, s);
     return s;

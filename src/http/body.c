@@ -28,8 +28,8 @@ typedef struct holder {
 
 typedef struct bodies {
     pthread_mutex_t lock;
-    size_t most, most_each;                 /* `most`: all clients, identified or not */
-    size_t most_unknown, most_each_unknown; /* for unidentified clients */
+    size_t max, max_each;                 /* `most`: all clients, identified or not */
+    size_t max_unknown, max_each_unknown; /* for unidentified clients */
     size_t bytes, bytes_unknown;
     holder *holders[BUCKETS];
 } bodies;
@@ -44,10 +44,10 @@ bodies *bodies_new(const http_config *cfg)
     bodies *b = xcalloc(1, sizeof *b);
     pthread_mutex_init(&b->lock, NULL);
     /* One body of the largest size always fits. */
-    b->most = larger(cfg->bodies_max, cfg->body_max);
-    b->most_each = larger(cfg->bodies_per_user, cfg->body_max);
-    b->most_unknown = larger(b->most / 4, UNKNOWN_BODY_MAX);
-    b->most_each_unknown = larger(b->most_unknown / 4, UNKNOWN_BODY_MAX);
+    b->max = larger(cfg->bodies_max, cfg->body_max);
+    b->max_each = larger(cfg->bodies_per_user, cfg->body_max);
+    b->max_unknown = larger(b->max / 4, UNKNOWN_BODY_MAX);
+    b->max_each_unknown = larger(b->max_unknown / 4, UNKNOWN_BODY_MAX);
     return b;
 }
 
@@ -96,9 +96,8 @@ static void holder_give(bodies *b, holder *o)
 /* Caller holds the lock. */
 static bool fits(const bodies *b, const holder *o, size_t more, int *status)
 {
-    size_t each = o->known ? b->most_each : b->most_each_unknown;
-    bool all =
-        more <= b->most - b->bytes && (o->known || more <= b->most_unknown - b->bytes_unknown);
+    size_t each = o->known ? b->max_each : b->max_each_unknown;
+    bool all = more <= b->max - b->bytes && (o->known || more <= b->max_unknown - b->bytes_unknown);
     *status = all ? 429 : 503;
     return all && more <= each - o->bytes;
 }
@@ -108,10 +107,10 @@ bool body_reserve(exchange *x, size_t n, int *status)
     bodies *b = x->h->bodies;
     if (n <= x->reserved)
         return true;
-    const char *name = x->known && x->q.who.user ? x->q.who.user : x->p->remote;
+    const char *name = x->known && x->q.caller.user ? x->q.caller.user : x->p->remote;
     size_t more = n - x->reserved;
     pthread_mutex_lock(&b->lock);
-    holder *o = x->holder ? x->holder : holder_of(b, name, x->known && x->q.who.user);
+    holder *o = x->holder ? x->holder : holder_of(b, name, x->known && x->q.caller.user);
     bool fine = fits(b, o, more, status);
     if (fine) {
         x->holder = o;

@@ -82,15 +82,15 @@ static exchange *exchange_begin(peer *p)
     arena *a = x->q.a;
     buf body = x->q.body, out = x->q.out, start = x->start, packed = x->packed;
     buf piece = x->piece;
-    size_t most = ANSWER_BODIES * h->cfg.body_max;
-    if (most < ANSWER_MAX)
-        most = ANSWER_MAX;
+    size_t max = ANSWER_BODIES * h->cfg.body_max;
+    if (max < ANSWER_MAX)
+        max = ANSWER_MAX;
     arena_reset(a);
     buf_again(&body, h->cfg.body_max);
-    buf_again(&out, most);
-    buf_again(&start, most);
-    buf_again(&packed, most);
-    buf_again(&piece, most);
+    buf_again(&out, max);
+    buf_again(&start, max);
+    buf_again(&packed, max);
+    buf_again(&piece, max);
     memset(x, 0, sizeof *x);
     x->h = h;
     x->p = p;
@@ -403,12 +403,12 @@ static bool body_begin(peer *p)
 static bool body_plan(peer *p)
 {
     exchange *x = p->x;
-    size_t most = x->to.body_max ? x->to.body_max : x->h->cfg.body_max;
-    if (!x->to.admit && most > UNKNOWN_BODY_MAX)
-        most = UNKNOWN_BODY_MAX;
-    x->to.body_max = most;
-    x->q.body.max = x->to.sink ? PIECE_MAX : most;
-    if (x->length > 0 && (uint64_t)x->length > most)
+    size_t max = x->to.body_max ? x->to.body_max : x->h->cfg.body_max;
+    if (!x->to.admit && max > UNKNOWN_BODY_MAX)
+        max = UNKNOWN_BODY_MAX;
+    x->to.body_max = max;
+    x->q.body.max = x->to.sink ? PIECE_MAX : max;
+    if (x->length > 0 && (uint64_t)x->length > max)
         return body_over(p);
     if (!x->to.admit)
         return body_begin(p);
@@ -434,10 +434,10 @@ static bool body_whole(peer *p)
 /* Reserves room for a body of unknown length: what has arrived, and some more. */
 static bool body_room(exchange *x, size_t more, int *status)
 {
-    size_t need = x->q.body.n + more, most = x->to.body_max;
+    size_t need = x->q.body.n + more, max = x->to.body_max;
     if (x->to.sink || !x->holder || need <= x->reserved)
         return true;
-    return body_reserve(x, need < most / 2 ? 2 * need : most, status) ||
+    return body_reserve(x, need < max / 2 ? 2 * need : max, status) ||
            body_reserve(x, need, status);
 }
 

@@ -26,7 +26,7 @@ http *http_start(const http_config *cfg, char *message)
 {
     http *h = xcalloc(1, sizeof *h);
     h->cfg = *cfg;
-    h->most = (size_t)cfg->connections + OVER_CONNECTIONS;
+    h->max = (size_t)cfg->connections + OVER_CONNECTIONS;
     random_bytes(&h->id_salt, sizeof h->id_salt);
     pthread_mutex_init(&h->lock, NULL);
     h->bodies = bodies_new(cfg);

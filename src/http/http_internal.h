@@ -163,7 +163,7 @@ struct http {
     http_config cfg;
     worker *workers;
     size_t n_workers, next_worker;
-    size_t most; /* connections, including those accepted only to be refused */
+    size_t max; /* connections, including those accepted only to be refused */
     struct door {
         int fd, port;
     } doors[2];      /* listening sockets; the second one is for HTTP/2 only, fd -1: none */
@@ -265,7 +265,7 @@ void peer_wait_look(peer *p, int64_t now); /* by the watcher: sets `gone` */
 bool stall_look(peer *p, int64_t now, int64_t stall_us);
 
 /* http/stream_send.c */
-body_stream *http_stream_new(request *q, size_t most);
+body_stream *http_stream_new(request *q, size_t max);
 /* Moves the next bytes into `out`, as a chunk or verbatim. False: there are none yet; the stream
  * wakes the connection when there are. x->stream_over: they were the last. */
 bool stream_next(exchange *x, buf *out);

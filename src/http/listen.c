@@ -165,7 +165,7 @@ static bool accept_one(http *h, struct door *d)
 {
     place from = {0};
     socklen_t len = sizeof from;
-    if (http_open_connections(h) >= h->most)
+    if (http_open_connections(h) >= h->max)
         return false;
     int fd = accept4(d->fd, &from.sa, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)

@@ -118,8 +118,8 @@ peer *peer_add(http *h, int fd, const struct sockaddr *from)
     address_key(from, key, p->remote);
     pthread_mutex_lock(&h->lock);
     p->from = address_take(h, key);
-    size_t most = (size_t)h->cfg.connections_per_address;
-    p->over = h->n_peers >= (size_t)h->cfg.connections || (most && p->from->n > most);
+    size_t max = (size_t)h->cfg.connections_per_address;
+    p->over = h->n_peers >= (size_t)h->cfg.connections || (max && p->from->n > max);
     int first_s = h->cfg.idle_s < h->cfg.request_s ? h->cfg.idle_s : h->cfg.request_s;
     peer_limit(p, p->over ? OVER_US : (int64_t)first_s * 1000000);
     p->next = h->peers;

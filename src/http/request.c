@@ -96,5 +96,5 @@ void request_answer_too_large(request *q)
     request_fail(
         q, 503, "too_many_answers", NULL,
         "the answers that wait for their clients take %lld bytes, at most %lld are allowed",
-        (long long)atomic_load(&q->out.budget->used), (long long)q->out.budget->most);
+        (long long)atomic_load(&q->out.budget->used), (long long)q->out.budget->max);
 }

@@ -80,7 +80,7 @@ struct request {
     buf body;
     char id[129]; /* X-Request-ID */
     int64_t start_us;
-    request_caller who;
+    request_caller caller;
     json_doc json; /* the parsed body; json.n is 0 if there was none */
 
     /* the answer */
@@ -116,7 +116,7 @@ struct request {
     const atomic_bool *gone;
     bool left; /* the client disconnected before it was answered; set by the transport */
     const char *(*header)(request *q, const char *name);
-    body_stream *(*stream_new)(request *q, size_t most); /* body_stream_new() */
+    body_stream *(*stream_new)(request *q, size_t max); /* body_stream_new() */
 };
 
 /* A header of the request; NULL when it was not sent, or the transport has none. */
@@ -147,7 +147,7 @@ void request_answer_begin(request *q);
 /* A body of unknown length (server-sent events). Bytes are added from any thread. A reader that
  * falls more than `most` bytes behind is disconnected; one that has read everything may get a
  * larger piece. */
-body_stream *body_stream_new(request *q, size_t most);
+body_stream *body_stream_new(request *q, size_t max);
 /* False if the reader has disconnected or was dropped. */
 bool body_stream_add(body_stream *s, const void *p, size_t n);
 /* Called once by the producer when it is done: the rest is sent, then the body ends. */

@@ -16,11 +16,11 @@ void stream_total_limit(int64_t bytes)
     atomic_store(&total_limit, bytes);
 }
 
-body_stream *stream_make(size_t size, const stream_taker *taker, size_t most)
+body_stream *stream_make(size_t size, const stream_taker *taker, size_t max)
 {
     body_stream *s = xcalloc(1, size);
     s->taker = taker;
-    s->most = most;
+    s->max = max;
     s->owners = 2;
     s->passed = s->added = -1;
     pthread_mutex_init(&s->lock, NULL);
@@ -126,9 +126,9 @@ bool stream_take_piece(body_stream *s, buf *out)
 
 /* -------------------------------------------------------------- the producer */
 
-body_stream *body_stream_new(request *q, size_t most)
+body_stream *body_stream_new(request *q, size_t max)
 {
-    q->stream = q->stream_new(q, most);
+    q->stream = q->stream_new(q, max);
     return q->stream;
 }
 
@@ -156,7 +156,7 @@ bool stream_share(body_stream *s, shared_buf *b, int64_t number, bool once)
 /* A client that has read everything is not slow: one piece may exceed the limit. */
 static bool stream_room(const body_stream *s, size_t n)
 {
-    return !s->waiting || (n <= s->most && s->waiting <= s->most - n &&
+    return !s->waiting || (n <= s->max && s->waiting <= s->max - n &&
                            shared_buf_total() <= atomic_load(&total_limit));
 }
 

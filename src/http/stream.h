@@ -40,7 +40,7 @@ struct body_stream {
     unsigned first, n_pieces, cap; /* cap: a power of two, or 0 */
     size_t offset;                 /* bytes taken of the first piece */
     size_t waiting;                /* bytes not taken yet */
-    size_t most;                   /* limit of `waiting` */
+    size_t max;                    /* limit of `waiting` */
     int64_t passed, added;         /* event number of the last piece taken, and added */
     bool asleep, ended, gone;
     int owners;
@@ -49,7 +49,7 @@ struct body_stream {
 /* ---- for the taker */
 
 /* Allocates `size` bytes, beginning with the stream; the owner that leaves last frees them. */
-body_stream *stream_make(size_t size, const stream_taker *taker, size_t most);
+body_stream *stream_make(size_t size, const stream_taker *taker, size_t max);
 void stream_leave(body_stream *s);
 /* Takes up to `max` bytes. Caller holds the lock. */
 size_t stream_take(body_stream *s, char *out, size_t max);

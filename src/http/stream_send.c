@@ -65,11 +65,11 @@ static void http_linger(body_stream *s)
 static const stream_taker over_http = {
     .wake = http_wake, .cut = http_cut, .linger = http_linger, .abandon = stream_abandon};
 
-body_stream *http_stream_new(request *q, size_t most)
+body_stream *http_stream_new(request *q, size_t max)
 {
     exchange *x = q->inner;
     http *h = x->h;
-    body_stream *s = stream_make(sizeof(http_stream), &over_http, most);
+    body_stream *s = stream_make(sizeof(http_stream), &over_http, max);
     http_stream *t = (http_stream *)s;
     t->h = h;
     t->p = x->p;

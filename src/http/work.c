@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READERS_LEAST = 8 };
+enum { MIN_READERS = 8 };
 
 work_kind work_of(const request *q, bool admitted)
 {
@@ -19,8 +19,8 @@ work_kind work_of(const request *q, bool admitted)
 /* No user id contains a control character, so an address cannot be mistaken for one. */
 const char *work_client(request *q)
 {
-    if (q->who.mode && q->who.user)
-        return q->who.user;
+    if (q->caller.mode && q->caller.user)
+        return q->caller.user;
     return arena_printf(q->a, "\x01%s", q->remote ? q->remote : "");
 }
 
@@ -29,7 +29,7 @@ int work_readers(const server_config *cfg)
     int readers = 2 * (int)sysconf(_SC_NPROCESSORS_ONLN) + 4;
     if (cfg->readers)
         return (int)cfg->readers;
-    return readers < READERS_LEAST ? READERS_LEAST : readers;
+    return readers < MIN_READERS ? MIN_READERS : readers;
 }
 
 int work_store_readers(const server_config *cfg, const char *where)

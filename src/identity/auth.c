@@ -167,16 +167,17 @@ bool identity_client_trusted(const auth *a, const char *client)
 
 static bool role_fill(request *q, const char *role, bool listed)
 {
-    if (word_in(q->who.roles, ", ", role))
+    if (word_in(q->caller.roles, ", ", role))
         return true;
     if (!listed)
         return false;
-    q->who.roles = arena_printf(q->a, "%s%s%s", q->who.roles, *q->who.roles ? "," : "", role);
+    q->caller.roles =
+        arena_printf(q->a, "%s%s%s", q->caller.roles, *q->caller.roles ? "," : "", role);
     return true;
 }
 
-/* Fills q->who. */
-static bool who_fill(auth *a, request *q, const identity *id)
+/* Fills q->caller. */
+static bool caller_fill(auth *a, request *q, const identity *id)
 {
     const char *client = header_text(q, "X-Client-ID"), *share = header_text(q, "X-Ramet-Share");
     if (client && !identity_id_valid(client))
@@ -185,17 +186,17 @@ static bool who_fill(auth *a, request *q, const identity *id)
         share = header_text(q, q->identity_rule->share_header);
     if (!share)
         share = request_query(q, "share");
-    q->who.user = id->user;
-    q->who.client = id->client ? id->client : client;
-    q->who.roles = id->roles ? id->roles : "";
-    q->who.share = share && *share ? share : NULL;
+    q->caller.user = id->user;
+    q->caller.client = id->client ? id->client : client;
+    q->caller.roles = id->roles ? id->roles : "";
+    q->caller.share = share && *share ? share : NULL;
     /* In local mode the default user owns the machine, and administers the store unless the setting
      * names another user. */
-    bool own =
-        a->mode == MODE_LOCAL && !*a->cfg->admins && strcmp(q->who.user, a->cfg->default_user) == 0;
-    q->who.admin = role_fill(q, "admin", own || list_has(a->cfg->admins, q->who.user));
-    q->who.auditor = role_fill(q, "auditor", list_has(a->cfg->auditors, q->who.user));
-    q->who.indexer = role_fill(q, "indexer", list_has(a->cfg->indexers, q->who.user));
+    bool own = a->mode == MODE_LOCAL && !*a->cfg->admins &&
+               strcmp(q->caller.user, a->cfg->default_user) == 0;
+    q->caller.admin = role_fill(q, "admin", own || list_has(a->cfg->admins, q->caller.user));
+    q->caller.auditor = role_fill(q, "auditor", list_has(a->cfg->auditors, q->caller.user));
+    q->caller.indexer = role_fill(q, "indexer", list_has(a->cfg->indexers, q->caller.user));
     return true;
 }
 
@@ -212,11 +213,11 @@ static bool agent_fill(auth *a, request *q, const char *name, const char *user,
     if (user && !identity_id_valid(user))
         return identity_refuse_id(q, "user_id");
     identity id = {.user = user ? user : name, .client = token ? token->client : NULL};
-    q->who.agent = name;
-    q->who.as_agent = token || !user;
-    q->who.no_user = !user;
-    q->who.named = user != NULL;
-    return who_fill(a, q, &id);
+    q->caller.agent = name;
+    q->caller.as_agent = token || !user;
+    q->caller.no_user = !user;
+    q->caller.named = user != NULL;
+    return caller_fill(a, q, &id);
 }
 
 /* ------------------------------------------------------------------ local */
@@ -256,13 +257,13 @@ static bool local_identify(auth *a, request *q)
     const char *agent = header_text(q, rule->agent_header);
     if (agent)
         return agent_fill(a, q, agent, query ? query : header, NULL);
-    q->who.named = query || header;
+    q->caller.named = query || header;
     for (const user_source *from = rule->local_order; !id.user && *from; from++)
         id.user = source_user(a, q, *from, query, &field);
     if (!id.user)
         return refuse_stranger(q, rule->stranger ? rule->stranger(q)
                                                  : "the request does not say who asks");
-    return identity_id_valid(id.user) ? who_fill(a, q, &id) : identity_refuse_id(q, field);
+    return identity_id_valid(id.user) ? caller_fill(a, q, &id) : identity_refuse_id(q, field);
 }
 
 /* ------------------------------------------------------------------ tokens and oidc */
@@ -323,7 +324,7 @@ static bool credential_check(auth *a, request *q, identity *id)
     else if (session.token)
         v = secret_identify(a, q, session.token, id, &why);
     else
-        *id = session.who;
+        *id = session.identity;
     if (v != AUTH_OK)
         auth_refuse(q, v, why);
     return v == AUTH_OK;
@@ -341,15 +342,15 @@ static bool verified_identify(auth *a, request *q)
             return false;
         return agent_fill(a, q, agent, user ? user : q->header(q, "X-User-Id"), &id);
     }
-    q->who.agent = agent;
-    q->who.named = true;
-    return (rule->act ? rule->act(a, q, &id) : user_agrees(q, &id)) && who_fill(a, q, &id);
+    q->caller.agent = agent;
+    q->caller.named = true;
+    return (rule->act ? rule->act(a, q, &id) : user_agrees(q, &id)) && caller_fill(a, q, &id);
 }
 
 bool auth_identify(auth *a, request *q)
 {
     assert(q->identity_rule);
-    q->who = (request_caller){.mode = mode_names[a->mode]};
+    q->caller = (request_caller){.mode = mode_names[a->mode]};
     return a->mode == MODE_LOCAL ? local_identify(a, q) : verified_identify(a, q);
 }
 

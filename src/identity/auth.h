@@ -66,10 +66,10 @@ void cookies_free(cookies *c);
 #define SESSION_SECONDS (12 * 3600)
 #define LOGIN_SECONDS 600
 
-/* A signed-in browser: `token` (an API key, looked up at each request), or `who`. */
+/* A signed-in browser: `token` (an API key, looked up at each request), or `identity`. */
 typedef struct cookie_session {
     const char *token;
-    identity who;
+    identity identity;
     const char *id; /* of this sign-in */
 } cookie_session;
 /* The value of the Set-Cookie header that starts it. */

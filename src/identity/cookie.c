@@ -29,8 +29,8 @@
 
 #define ID_BYTES 16
 #define COOKIE_MAX 4096
-#define ENDED_MOST 4096
-#define KEY_LEAST 32
+#define MAX_ENDED 4096
+#define MIN_KEY_CHARS 32
 
 /* The purpose is sealed in, so that one cookie cannot be used as the other. */
 #define FOR_SESSION "ramet session"
@@ -40,8 +40,8 @@ struct cookies {
     unsigned char key[SEAL_KEY];
     ramet *store; /* keeps sign-outs; NULL: `ended` does */
     pthread_mutex_t lock;
-    char ended[ENDED_MOST][2 * ID_BYTES + 1]; /* a ring */
-    size_t n_ended;                           /* number of sign-outs ever */
+    char ended[MAX_ENDED][2 * ID_BYTES + 1]; /* a ring */
+    size_t n_ended;                          /* number of sign-outs ever */
 };
 
 /* A shorter setting could be guessed. */
@@ -64,8 +64,9 @@ cookies *cookies_new(ramet *store, const char *setting, char *message)
     pthread_mutex_init(&c->lock, NULL);
     c->store = ramet_shared(store) ? store : NULL;
     ramet_status st = *setting ? RAMET_OK : ramet_secret(call, "cookies", c->key, &kept);
-    if (*setting && strlen(setting) < KEY_LEAST) {
-        snprintf(message, AUTH_MESSAGE, "cookie-key must have at least %d characters", KEY_LEAST);
+    if (*setting && strlen(setting) < MIN_KEY_CHARS) {
+        snprintf(message, AUTH_MESSAGE, "cookie-key must have at least %d characters",
+                 MIN_KEY_CHARS);
         st = RAMET_INVALID;
     } else if (st != RAMET_OK) {
         snprintf(message, AUTH_MESSAGE, "%.200s", ramet_call_error(call)->message);
@@ -193,8 +194,11 @@ const char *cookie_session_make(cookies *c, arena *a, const cookie_session *in, 
     char id[2 * ID_BYTES + 1];
     random_bytes(raw, sizeof raw);
     hex_encode(raw, sizeof raw, id);
-    const char *members[] = {"id",         id,       "token",        in->token, "user",
-                             in->who.user, "client", in->who.client, "roles",   in->who.roles,
+    const char *members[] = {"id",     id,
+                             "token",  in->token,
+                             "user",   in->identity.user,
+                             "client", in->identity.client,
+                             "roles",  in->identity.roles,
                              NULL};
     const char *sealed = cookie_close(c, a, FOR_SESSION, SESSION_SECONDS, members);
     if (!sealed)
@@ -238,7 +242,7 @@ static bool session_ended(cookies *c, const char *id)
     if (c->store)
         return ended_there(c, id);
     pthread_mutex_lock(&c->lock);
-    size_t n = c->n_ended < ENDED_MOST ? c->n_ended : ENDED_MOST;
+    size_t n = c->n_ended < MAX_ENDED ? c->n_ended : MAX_ENDED;
     for (size_t i = 0; i < n && !found; i++)
         found = memcmp(c->ended[i], id, 2 * ID_BYTES) == 0;
     pthread_mutex_unlock(&c->lock);
@@ -253,9 +257,9 @@ bool cookie_session_read(cookies *c, arena *a, const char *header, bool secure, 
         return false;
     *out = (cookie_session){
         .token = member(a, &d, "token"),
-        .who = {member(a, &d, "user"), member(a, &d, "client"), member(a, &d, "roles")},
+        .identity = {member(a, &d, "user"), member(a, &d, "client"), member(a, &d, "roles")},
         .id = member(a, &d, "id")};
-    return out->id && strlen(out->id) == 2 * ID_BYTES && (out->token || out->who.user) &&
+    return out->id && strlen(out->id) == 2 * ID_BYTES && (out->token || out->identity.user) &&
            !session_ended(c, out->id);
 }
 
@@ -277,7 +281,7 @@ bool cookie_session_end(cookies *c, const char *id)
     if (c->store)
         return end_there(c, id);
     pthread_mutex_lock(&c->lock);
-    memcpy(c->ended[c->n_ended++ % ENDED_MOST], id, 2 * ID_BYTES);
+    memcpy(c->ended[c->n_ended++ % MAX_ENDED], id, 2 * ID_BYTES);
     pthread_mutex_unlock(&c->lock);
     return true;
 }

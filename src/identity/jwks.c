@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RSA_LEAST 2048
-#define RSA_MOST 8192
+#define MIN_RSA_BITS 2048
+#define MAX_RSA_BITS 8192
 #define KID_BYTES 255
 
 static const struct curve {
@@ -72,12 +72,12 @@ static EVP_PKEY *key_rsa(arena *a, const json_doc *d, const json_node *v)
     size_t n_len = 0, e_len = 0;
     const unsigned char *n = member_bytes(a, d, v, "n", &n_len);
     const unsigned char *e = member_bytes(a, d, v, "e", &e_len);
-    if (!n || !e || n_len > RSA_MOST / 8 + 1 || e_len > 8)
+    if (!n || !e || n_len > MAX_RSA_BITS / 8 + 1 || e_len > 8)
         return NULL;
     BIGNUM *bn = BN_bin2bn(n, (int)n_len, NULL), *be = BN_bin2bn(e, (int)e_len, NULL);
     EVP_PKEY *key = NULL;
     OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
-    if (bn && be && build && BN_num_bits(bn) >= RSA_LEAST && BN_num_bits(bn) <= RSA_MOST &&
+    if (bn && be && build && BN_num_bits(bn) >= MIN_RSA_BITS && BN_num_bits(bn) <= MAX_RSA_BITS &&
         OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, bn) &&
         OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, be))
         key = key_checked(key_build("RSA", build));

@@ -6,7 +6,7 @@
  * Keys are fetched at start, when they are old, and when a token names an unknown one.
  *
  * Invariants
- *   O1  Two fetches are at least `least_us` apart: tokens cannot make us flood the issuer.
+ *   O1  Two fetches are at least `min_us` apart: tokens cannot make us flood the issuer.
  *   O2  A new set replaces the old one as a whole; keys that the issuer has withdrawn are gone.
  *   O3  When a fetch fails, the last good set stays.
  *   O4  One thread fetches at a time. Only requests that need the result wait for it, and only a
@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define SECOND INT64_C(1000000)
-#define WAITING_MOST 4
+#define MAX_WAITING 4
 #define ROLES_BYTES 1024
 
 typedef struct endpoints {
@@ -37,8 +37,8 @@ struct oidc {
     const server_config *cfg;
     const char *audience;
     unsigned algorithms;
-    bool file;                 /* keys come from a file */
-    int64_t least_us, most_us; /* between two fetches; age of a set */
+    bool file;              /* keys come from a file */
+    int64_t min_us, max_us; /* between two fetches; age of a set */
 
     pthread_mutex_t lock;
     pthread_cond_t fetched;
@@ -244,7 +244,7 @@ static jwks *keys_take(oidc *o, const jwks *stale, bool *busy)
 {
     pthread_mutex_lock(&o->lock);
     bool need = !o->set || o->set == stale;
-    if (need && o->fetching && o->waiting < WAITING_MOST) {
+    if (need && o->fetching && o->waiting < MAX_WAITING) {
         unsigned round = o->rounds;
         o->waiting++;
         while (o->rounds == round)
@@ -253,7 +253,7 @@ static jwks *keys_take(oidc *o, const jwks *stale, bool *busy)
         need = !o->set || o->set == stale;
     }
     int64_t now = time_mono_us();
-    if (!o->fetching && now - o->tried_us >= o->least_us && (need || now - o->got_us >= o->most_us))
+    if (!o->fetching && now - o->tried_us >= o->min_us && (need || now - o->got_us >= o->max_us))
         keys_refresh(o);
     *busy = o->fetching && (!o->set || o->set == stale);
     jwks *set = o->set ? jwks_ref(o->set) : NULL;
@@ -478,8 +478,8 @@ oidc *oidc_new(const server_config *cfg, char *message)
     oidc *o = xcalloc(1, sizeof *o);
     o->cfg = cfg;
     o->file = given(cfg->oidc_jwks) && !fetch_is_url(cfg->oidc_jwks);
-    o->least_us = o->file ? SECOND : cfg->oidc_keys_s * SECOND;
-    o->most_us = o->file ? 5 * SECOND : 600 * SECOND;
+    o->min_us = o->file ? SECOND : cfg->oidc_keys_s * SECOND;
+    o->max_us = o->file ? 5 * SECOND : 600 * SECOND;
     o->tried_us = o->got_us = o->places_tried = INT64_MIN / 2;
     pthread_mutex_init(&o->lock, NULL);
     pthread_mutex_init(&o->places_lock, NULL);

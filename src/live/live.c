@@ -158,8 +158,8 @@ bool live_open(live *l, request *q, const ramet_events_in *in, bool from_now, co
     r->feed = *feed;
     r->after = r->began = from_now ? ramet_event_last(l->store) : in->after;
     pthread_mutex_lock(&l->lock);
-    r->viewer =
-        viewer_get(l, feed->sees_all ? NULL : q->who.user, feed->sees_all ? NULL : q->who.share);
+    r->viewer = viewer_get(l, feed->sees_all ? NULL : q->caller.user,
+                           feed->sees_all ? NULL : q->caller.share);
     bool stop = l->stop;
     pthread_mutex_unlock(&l->lock);
     q->status = 200;

@@ -20,20 +20,20 @@ enum { FILE_MAX = 1 << 20 };
 #define TEXT(member, n, v, d, t)                                                                   \
     {.name = n, .kind = SETTING_TEXT, .value = v, .otherwise = d, .text = t, .at = AT(member)},
 #define WORD(member, n, w, d, t)                                                                   \
-    {.name = n, .kind = SETTING_WORD, .words = w, .otherwise = d, .text = t, .at = AT(member)},
+    {.name = n, .kind = SETTING_WORD, .values = w, .otherwise = d, .text = t, .at = AT(member)},
 #define NUMBER(member, n, l, m, d, t)                                                              \
     {.name = n,                                                                                    \
      .kind = SETTING_NUMBER,                                                                       \
      .value = "N",                                                                                 \
-     .least = l,                                                                                   \
-     .most = m,                                                                                    \
+     .min = l,                                                                                     \
+     .max = m,                                                                                     \
      .otherwise = d,                                                                               \
      .text = t,                                                                                    \
      .at = AT(member)},
 #define SWITCH(member, n, d, t)                                                                    \
     {.name = n,                                                                                    \
      .kind = SETTING_SWITCH,                                                                       \
-     .words = "on|off",                                                                            \
+     .values = "on|off",                                                                           \
      .otherwise = d,                                                                               \
      .text = t,                                                                                    \
      .at = AT(member)},
@@ -59,8 +59,8 @@ static bool number_read(const server_setting *s, const char *value, int64_t *out
     errno = 0;
     long long n = strtoll(value, &end, 10);
     *out = n;
-    return !errno && end != value && !*end && *value >= '0' && *value <= '9' && n >= s->least &&
-           n <= s->most;
+    return !errno && end != value && !*end && *value >= '0' && *value <= '9' && n >= s->min &&
+           n <= s->max;
 }
 
 /* Stores a checked value; `value` must live as long as the settings. */
@@ -74,13 +74,13 @@ static bool setting_put(server_config *cfg, const server_setting *s, const char 
             return true;
         snprintf(message, CONFIG_MESSAGE,
                  "%s is '%.80s'; it must be a whole number from %lld to %lld", s->name, value,
-                 (long long)s->least, (long long)s->most);
+                 (long long)s->min, (long long)s->max);
         return false;
     case SETTING_WORD:
     case SETTING_SWITCH:
-        if (!word_in(s->words, "|", value)) {
+        if (!word_in(s->values, "|", value)) {
             snprintf(message, CONFIG_MESSAGE, "%s is '%.80s'; it must be one of %s", s->name, value,
-                     s->words);
+                     s->values);
             return false;
         }
         break;
@@ -303,10 +303,10 @@ void config_markdown(buf *out)
         buf_puts(out, " | ");
         cell(out, s->text);
         if (s->kind == SETTING_NUMBER)
-            buf_printf(out, " (%lld to %lld)", (long long)s->least, (long long)s->most);
-        else if (s->words) {
+            buf_printf(out, " (%lld to %lld)", (long long)s->min, (long long)s->max);
+        else if (s->values) {
             buf_puts(out, " (");
-            cell(out, s->words);
+            cell(out, s->values);
             buf_putc(out, ')');
         }
         buf_puts(out, " |\n");

@@ -67,11 +67,11 @@ typedef struct server_setting {
     const char *part; /* a heading; the row has nothing else */
     const char *name; /* name and part both NULL: end of the table */
     setting_kind kind;
-    const char *value; /* placeholder for the value in the help */
-    const char *words; /* allowed values, separated by | */
+    const char *value;  /* placeholder for the value in the help */
+    const char *values; /* allowed values, separated by | */
     const char *otherwise;
     const char *text;
-    int64_t least, most;
+    int64_t min, max;
     size_t at; /* offset in server_config */
 } server_setting;
 extern const server_setting server_settings[];

@@ -11,7 +11,7 @@
 
 /* TEXT(member, name, value, default, text)
  * WORD(member, name, words, default, text)             one of the words
- * NUMBER(member, name, least, most, default, text)
+ * NUMBER(member, name, min, max, default, text)
  * SWITCH(member, name, default, text)                  on or off
  * LIST(member, name, value, text)                      repeatable
  * PART(title) begins a section of the documentation */

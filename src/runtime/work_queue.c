@@ -33,9 +33,9 @@ void work_queue_init(work_queue *q, const work_limits *limits)
     for (int kind = 0; kind < WORK_KINDS; kind++) {
         int all = kind == WORK_READ ? readers : limits->threads;
         int share = at_least_one(all * limits->share / 100);
-        int most = at_least_one(all - at_least_one(all / 4));
+        int max = at_least_one(all - at_least_one(all / 4));
         q->bounds[kind].share = share;
-        q->bounds[kind].most = most > share ? most : share;
+        q->bounds[kind].max = max > share ? max : share;
     }
 }
 
@@ -84,7 +84,7 @@ bool work_lane_open(const work_queue *q, const work_lane *lane)
     const work_lane *other = q->first;
     while (other && !below_share(q, other))
         other = other->next;
-    return !other && lane->running < q->bounds[lane->kind].most;
+    return !other && lane->running < q->bounds[lane->kind].max;
 }
 
 void work_lane_begin(work_lane *lane)
@@ -133,7 +133,7 @@ static work_lane *turn_next(const work_queue *q)
         lane = lane->next;
     if (lane)
         return lane;
-    for (lane = q->first; lane && lane->running >= q->bounds[lane->kind].most;)
+    for (lane = q->first; lane && lane->running >= q->bounds[lane->kind].max;)
         lane = lane->next;
     return lane;
 }

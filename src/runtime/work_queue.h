@@ -40,7 +40,7 @@ enum { WORK_BUCKETS = 256 };
 
 typedef struct work_queue {
     struct {
-        int share, most;
+        int share, max;
     } bounds[WORK_KINDS];
     work_lane *lanes[WORK_BUCKETS]; /* lanes in use, hashed by name */
     work_lane *first, *last;        /* lanes with waiting jobs, in turn order */

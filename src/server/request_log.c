@@ -64,10 +64,10 @@ void log_request(const request *q, int64_t sent, int64_t us)
     log_pair(&line, "ms", number);
     if (q->route)
         log_pair(&line, "route", q->route->name);
-    if (q->who.user)
-        log_pair(&line, "user", q->who.user);
-    if (q->who.client)
-        log_pair(&line, "client", q->who.client);
+    if (q->caller.user)
+        log_pair(&line, "user", q->caller.user);
+    if (q->caller.client)
+        log_pair(&line, "client", q->caller.client);
     if (q->remote)
         log_pair(&line, "remote", q->remote);
     log_pair(&line, "request_id", q->id);

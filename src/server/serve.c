@@ -212,7 +212,7 @@ static bool request_admit(request *q, void *arg)
 
 static void request_run(request *q, void *arg)
 {
-    if ((q->who.mode || request_admit(q, arg)) && face_check_body(q))
+    if ((q->caller.mode || request_admit(q, arg)) && face_check_body(q))
         face_run(q);
 }
 
@@ -220,7 +220,7 @@ static void request_run(request *q, void *arg)
 static bool request_sink(request *q, const void *bytes, size_t n)
 {
     server *s = q->host->arg;
-    if (!q->who.mode && !request_admit(q, s))
+    if (!q->caller.mode && !request_admit(q, s))
         return false;
     return face_check_role(q) && q->route->sink(q, bytes, n);
 }
@@ -246,8 +246,8 @@ static bool request_options(const server *s, request *q, face_found found, const
  * body-max is the maximum. */
 static size_t body_limit(const server *s, const face_route *r)
 {
-    size_t most = (size_t)(r->sink ? s->cfg->attachment_max : s->cfg->body_max);
-    return r->body_max && r->body_max < most ? r->body_max : most;
+    size_t max = (size_t)(r->sink ? s->cfg->attachment_max : s->cfg->body_max);
+    return r->body_max && r->body_max < max ? r->body_max : max;
 }
 
 static bool route(request *q, void *arg, http_target *to)
@@ -477,7 +477,7 @@ static ramet_status http_open(server *s, ramet_error *err)
     return RAMET_OK;
 }
 
-static void ready_tell(const server *s)
+static void ready_announce(const server *s)
 {
     const char *colon = strrchr(s->cfg->listen, ':');
     char base[160];
@@ -619,7 +619,7 @@ static void parts_end(server *s)
 
 ramet_status server_run(const server_config *cfg, ramet_error *err)
 {
-    server s = {.cfg = cfg, .answers.most = cfg->answers_bytes};
+    server s = {.cfg = cfg, .answers.max = cfg->answers_bytes};
     ramet_status st = listen_check(&s, err);
     if (st != RAMET_OK)
         return st;
@@ -633,7 +633,7 @@ ramet_status server_run(const server_config *cfg, ramet_error *err)
     st = parts_start(&s, err);
     if (st == RAMET_OK) {
         s.upkeep = upkeep_start(cfg, s.store, s.metrics);
-        ready_tell(&s);
+        ready_announce(&s);
         while (sem_wait(&s.stop) < 0 && errno == EINTR)
             continue;
         log_line(LOG_INFO, "stopping", NULL);

@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 8, WAITING_MOST = 256, CONNECT_MS = 10000, WHOLE_MS = 120000, REDIRECTS = 5 };
+enum { AT_ONCE = 8, MAX_WAITING = 256, CONNECT_MS = 10000, WHOLE_MS = 120000, REDIRECTS = 5 };
 
 typedef struct errand {
     struct errand *next;
@@ -218,7 +218,7 @@ void url_fetch_start(url_fetch *b, const ramet_fetch *f)
     e->owner = xstrdup(f->owner);
     e->life_us = f->expires - f->created;
     pthread_mutex_lock(&b->lock);
-    bool room = b->waiting < WAITING_MOST && !b->stop;
+    bool room = b->waiting < MAX_WAITING && !b->stop;
     if (room) {
         *b->last = e;
         b->last = &e->next;

@@ -32,11 +32,11 @@ typedef struct db_config {
     db_site *site;    /* NULL: create one */
     const char *vfs;  /* NULL = default */
     int busy_ms;
-    bool create;        /* create the file when it is missing */
-    bool writer;        /* else only reads */
-    bool index;         /* the search index: no fsync per commit, because it can be rebuilt */
-    const char *beside; /* the file whose group permissions a new file gets; NULL: none */
-    bool read_only;     /* do not try to write: there is no disk space for that */
+    bool create;           /* create the file when it is missing */
+    bool writer;           /* else only reads */
+    bool index;            /* the search index: no fsync per commit, because it can be rebuilt */
+    const char *mode_from; /* the file whose group permissions a new file gets; NULL: none */
+    bool read_only;        /* do not try to write: there is no disk space for that */
 } db_config;
 
 /* Whether a location is the URL of a PostgreSQL database. */

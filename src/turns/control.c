@@ -68,7 +68,7 @@ static const char *answer_give(run *r, arena *a, const char *question, const cha
 {
     pthread_mutex_lock(&r->lock);
     const turn_question *q = &r->question;
-    bool open = !r->closed && !r->answer && q->id && strcmp(q->id, question) == 0;
+    bool open = !run_is_closed(r) && !r->answer && q->id && strcmp(q->id, question) == 0;
     bool choice = open && q->options && strcmp(q->kind, "permission") == 0;
     bool fits = open && (!choice || is_option(a, q->options, answer));
     if (fits)

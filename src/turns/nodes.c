@@ -257,7 +257,7 @@ static void send_runs(nodes *n)
     run **list = runs_held(n->turns, NULL, &count);
     for (size_t i = 0; i < count; i++) {
         pthread_mutex_lock(&list[i]->lock);
-        if (!list[i]->is_remote && !list[i]->over)
+        if (!list[i]->is_remote && !run_is_over(list[i]))
             remote_send_run(list[i]);
         pthread_mutex_unlock(&list[i]->lock);
     }

@@ -66,7 +66,7 @@ void remote_send_run(run *r)
     m.tree = r->tree;
     m.branch = r->branch;
     m.entry_id = r->entry_id;
-    m.agent = r->agent;
+    m.agent = r->agent_name;
     m.group = r->group;
     m.first = r->first;
     m.question = question_of(r);
@@ -146,14 +146,14 @@ static run *remote_make(turns *t, const node_message *m)
     snprintf(r->id, sizeof r->id, "%s", m->turn);
     r->is_remote = true;
     r->tree = arena_strdup(r->mem, m->tree ? m->tree : "");
-    r->agent = arena_strdup(r->mem, m->agent ? m->agent : "");
+    r->agent_name = arena_strdup(r->mem, m->agent ? m->agent : "");
     r->group = arena_strdup(r->mem, m->group);
     r->entry_id = arena_strdup(r->mem, m->entry_id);
     r->branch = m->branch;
     r->first = r->entries_upto = m->first;
     r->said = m->said;
     r->chars = r->begin = m->begin;
-    r->begun = true;
+    run_move(r, RUN_RUNNING);
     return r;
 }
 
@@ -341,10 +341,12 @@ static void remote_end(run *r, ramet_turn_status status, const char *error)
         entries_follow(r);
     else
         pthread_mutex_lock(&r->lock);
-    r->status = status;
-    snprintf(r->error, sizeof r->error, "%s", error ? error : "");
-    r->closed = r->over = true;
-    publish_ended(r, r->error);
+    if (!run_is_over(r)) { /* the message and the look-up may both find it */
+        r->status = status;
+        snprintf(r->error, sizeof r->error, "%s", error ? error : "");
+        run_move(r, RUN_OVER);
+        publish_ended(r, r->error);
+    }
     pthread_mutex_unlock(&r->lock);
     run_remove(r);
 }
@@ -374,7 +376,8 @@ void remote_check_silent(turns *t)
     for (size_t i = 0; i < n; i++) {
         run *r = list[i];
         pthread_mutex_lock(&r->lock);
-        bool silent = r->is_remote && !r->over && now - r->heard > SILENT_S * INT64_C(1000000);
+        bool silent =
+            r->is_remote && !run_is_over(r) && now - r->heard > SILENT_S * INT64_C(1000000);
         if (silent && r->snapshot_requested)
             snapshot_request_again(r);
         pthread_mutex_unlock(&r->lock);
@@ -414,7 +417,7 @@ static void progress_receive(const node_message *m, run *r)
 static void snapshot_send(run *r)
 {
     pthread_mutex_lock(&r->lock);
-    if (!r->over)
+    if (!run_is_over(r))
         remote_send_run(r);
     pthread_mutex_unlock(&r->lock);
 }

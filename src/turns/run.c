@@ -174,7 +174,8 @@ static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
         return false;
     parts_begin(&p, a);
     parts_pending(&p, r);
-    *out = (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent, .parts = parts_end(&p)};
+    *out =
+        (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent_name, .parts = parts_end(&p)};
     return true;
 }
 
@@ -191,7 +192,7 @@ static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
     if (!whole)
         part_cut(&p, r->status, r->error);
     *out = (ramet_entry_in){.role = RAMET_ASSISTANT,
-                            .author = r->agent,
+                            .author = r->agent_name,
                             .parts = parts_end(&p),
                             .usage = r->has_usage ? &r->usage : NULL};
     return true;
@@ -215,7 +216,7 @@ static bool writing_begin(run *r)
 {
     while (r->writing)
         pthread_cond_wait(&r->wake, &r->lock);
-    r->writing = !r->closed;
+    r->writing = !run_is_closed(r);
     return r->writing;
 }
 
@@ -229,7 +230,7 @@ static void writing_end(run *r)
 static void over_wait(run *r)
 {
     struct timespec until = time_after(MAX_END_WAIT_S * INT64_C(1000000));
-    while (!r->over && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
+    while (!run_is_over(r) && pthread_cond_timedwait(&r->wake, &r->lock, &until) == 0)
         continue;
 }
 
@@ -265,14 +266,18 @@ static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
     return ramet_turn_end(c, r->id, r->status, r->error, NULL, 0, out);
 }
 
-/* The turn has ended, or is published as over although the store accepts no writes. Caller holds
- * the lock. */
+/* Of a run whose end the store has answered so: what is refused for good is not tried again. */
+static run_state state_after_write(ramet_status st)
+{
+    return st != RAMET_OK && ramet_status_http(st) == 503 ? RUN_UNSAVED : RUN_OVER;
+}
+
+/* With the lock: the turn has ended, or is published as over although the store takes no writes. */
 static void run_over(run *r, ramet_status st, const char *why, const ramet_append_out *out)
 {
     ramet_turn_status status = r->status;
     run_pending_clear(r);
-    r->over = true;
-    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
+    run_move(r, state_after_write(st));
     publish_entries(r, out);
     if (st != RAMET_OK) {
         r->status = RAMET_TURN_FAILED;
@@ -294,10 +299,9 @@ bool run_close(run *r, ramet_turn_status status, const char *error)
         pthread_mutex_unlock(&r->lock);
         return false;
     }
-    r->closed = true;
+    run_move(r, RUN_CLOSING);
     r->status = status;
     error_set(r, error);
-    pthread_cond_broadcast(&r->wake);
     r->n_last = entry_last(r, r->mem, &r->last);
     pthread_mutex_unlock(&r->lock);
 
@@ -310,7 +314,7 @@ bool run_close(run *r, ramet_turn_status status, const char *error)
                  NULL);
     pthread_mutex_lock(&r->lock);
     run_over(r, st, why, &out);
-    bool unsaved = r->unsaved;
+    bool unsaved = r->state == RUN_UNSAVED;
     pthread_mutex_unlock(&r->lock);
     if (!unsaved)
         run_remove(r);
@@ -322,8 +326,9 @@ bool run_save(run *r)
 {
     ramet_append_out out;
     pthread_mutex_lock(&r->lock);
-    bool mine = r->unsaved;
-    r->unsaved = false;
+    bool mine = r->state == RUN_UNSAVED;
+    if (mine)
+        run_move(r, RUN_SAVING);
     pthread_mutex_unlock(&r->lock);
     if (!mine)
         return true;
@@ -331,8 +336,8 @@ bool run_save(run *r)
     ramet_status st = end_write(r, c, &out);
     ramet_call_free(c);
     pthread_mutex_lock(&r->lock);
-    r->unsaved = st != RAMET_OK && ramet_status_http(st) == 503;
-    bool saved = !r->unsaved;
+    run_move(r, state_after_write(st));
+    bool saved = r->state == RUN_OVER;
     pthread_mutex_unlock(&r->lock);
     if (saved)
         run_remove(r);
@@ -416,11 +421,11 @@ static bool sink_take_delta(session_sink *s, bool is_thinking, const char *text,
     if (!sink_stands(s))
         return false;
     if (!n)
-        return !r->closed;
+        return !run_is_closed(r);
     if (!utf8_valid(text, n) || memchr(text, 0, n))
         text = text_clean(a = arena_new(), text, &n);
     pthread_mutex_lock(&r->lock);
-    bool room = n <= (size_t)r->turns->cfg->answer_max - r->bytes_pending, open = !r->closed;
+    bool room = n <= (size_t)r->turns->cfg->answer_max - r->bytes_pending, open = !run_is_closed(r);
     if (open && room)
         run_delta(r, is_thinking, text, n);
     pthread_mutex_unlock(&r->lock);
@@ -498,7 +503,8 @@ static bool sink_tool_call(void *arg, const char *id, const char *name, const ch
     jw_kstr(w, "name", name);
     kvalue(w, a, "input", input);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_ASSISTANT, .author = s->run->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {
+        .role = RAMET_ASSISTANT, .author = s->run->agent_name, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
@@ -516,7 +522,7 @@ static bool sink_tool_result(void *arg, const char *id, const char *output, bool
     if (is_error)
         jw_kbool(w, "is_error", true);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->run->agent, .parts = parts_end(&p)};
+    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->run->agent_name, .parts = parts_end(&p)};
     bool on = record(s, a, &e);
     arena_free(a);
     return on;
@@ -563,15 +569,15 @@ static bool sink_ask(void *arg, const agent_question *q, const char **answer)
     free(s->answer);
     s->answer = NULL;
     pthread_mutex_lock(&r->lock);
-    if (!r->closed) {
+    if (!run_is_closed(r)) {
         question_open(r, q);
-        while (!r->answer && !r->closed)
+        while (!r->answer && !run_is_closed(r))
             pthread_cond_wait(&r->wake, &r->lock);
         question_close(r);
     }
     s->answer = r->answer;
     r->answer = NULL;
-    bool on = !r->closed && s->answer;
+    bool on = !run_is_closed(r) && s->answer;
     pthread_mutex_unlock(&r->lock);
     *answer = s->answer;
     return on;
@@ -588,7 +594,7 @@ static bool sink_plan(void *arg, const char *json)
     bool fine = json_parse(a, json, strlen(json), 0, &d, NULL);
     arena_free(a);
     pthread_mutex_lock(&r->lock);
-    if (!r->closed && fine) {
+    if (!run_is_closed(r) && fine) {
         free(r->plan);
         r->plan = xstrdup(json);
         r->plan_is_new = true;
@@ -597,7 +603,7 @@ static bool sink_plan(void *arg, const char *json)
         remote_send_plan(r);
     }
     pthread_mutex_unlock(&r->lock);
-    return !r->closed;
+    return !run_is_closed(r);
 }
 
 static bool sink_usage(void *arg, const ramet_usage *u)
@@ -612,13 +618,13 @@ static bool sink_usage(void *arg, const ramet_usage *u)
     snprintf(r->currency, sizeof r->currency, "%s", u->currency ? u->currency : "");
     r->usage.currency = *r->currency ? r->currency : NULL;
     pthread_mutex_unlock(&r->lock);
-    return !r->closed;
+    return !run_is_closed(r);
 }
 
 static bool sink_cancelled(void *arg)
 {
     const run *r = ((session_sink *)arg)->run;
-    return r->closed || r->fate == FATE_NEVER;
+    return run_is_closed(r) || r->fate == FATE_NEVER;
 }
 
 /* ------------------------------------------------------------------ the thread */
@@ -646,7 +652,7 @@ static void answer_drop(run *r, ramet_call *c)
     if (!answer_came(r, c))
         return;
     pthread_mutex_lock(&r->lock);
-    if (!r->closed) {
+    if (!run_is_closed(r)) {
         run_pending_clear(r);
         r->has_usage = false;
         r->recorded = true;
@@ -667,14 +673,14 @@ static void answer_end(run *r, ramet_call *c, const agent_result *result)
 }
 
 /* Whether the user may refer to the file was checked when the message arrived. */
-static bool turn_file(void *arg, const char *id, size_t most, agent_file *out)
+static bool turn_file(void *arg, const char *id, size_t max, agent_file *out)
 {
     session_sink *s = arg;
     ramet_attachment *about, *opened;
     if (ramet_attachment_get(s->call, id, &about) != RAMET_OK)
         return false;
     *out = (agent_file){about->name, about->media_type, about->size, -1};
-    if ((uint64_t)about->size <= most)
+    if ((uint64_t)about->size <= max)
         ramet_attachment_open(s->call, id, &opened, &out->fd);
     return true;
 }
@@ -704,7 +710,7 @@ static bool agent_answer(run *r, const history *h, bool early)
                        .usage = sink_usage,
                        .cancelled = sink_cancelled,
                        .arg = &s};
-    r->who->kind->run(r->who, &turn, &sink, &result);
+    r->agent->kind->run(r->agent, &turn, &sink, &result);
     bool stands = sink_stands(&s);
     if (stands)
         answer_end(r, s.call, &result);
@@ -731,7 +737,7 @@ static bool run_ask_early(run *r, history *h)
 
 static void run_agent(run *r, history *h)
 {
-    if (r->closed)
+    if (run_is_closed(r))
         return;
     if (!r->started) {
         pthread_mutex_lock(&r->lock);

@@ -32,7 +32,7 @@ typedef struct begin {
     size_t index;
     fan *fan; /* NULL: it is the only one */
     ramet_agent settings;
-    agent *who;
+    agent *agent;
     const char *session; /* where the turn runs; the fork if there is one */
     bool forked;         /* by this request */
     ramet_session *at;   /* the session that the request names */
@@ -90,10 +90,10 @@ static bool agent_choose(turns *t, begin *b, turn_error *err)
         !asked->provider && !asked->folder && !asked->options)
         asked = NULL;
     b->settings = asked ? *asked : *own;
-    b->who = agents_find(t->agents, b->settings.name);
-    return b->who || turn_refuse(err, RAMET_AGENT_NOT_FOUND, "agent", NULL,
-                                 "no agent '%.80s' is configured here; GET /agents lists them",
-                                 b->settings.name);
+    b->agent = agents_find(t->agents, b->settings.name);
+    return b->agent || turn_refuse(err, RAMET_AGENT_NOT_FOUND, "agent", NULL,
+                                   "no agent '%.80s' is configured here; GET /agents lists them",
+                                   b->settings.name);
 }
 
 /* ---- results stored under an idempotency key. Both formats are in stores: they must stay
@@ -238,7 +238,7 @@ static void run_fill(run *r, const begin *b, const request *q)
 {
     arena *a = r->mem;
     r->tree = arena_strdup(a, b->at->tree_id);
-    r->user = arena_strdup(a, q->who.user);
+    r->user = arena_strdup(a, q->caller.user);
     r->group = b->fan ? arena_strdup(a, b->fan->group) : NULL;
     r->cache_key = arena_strdup(a, b->at->cache_root ? b->at->cache_root : b->session);
     r->settings = (ramet_agent){.name = arena_strdup(a, b->settings.name),
@@ -246,8 +246,8 @@ static void run_fill(run *r, const begin *b, const request *q)
                                 .model = arena_strdup(a, b->settings.model),
                                 .folder = arena_strdup(a, b->settings.folder),
                                 .options = arena_strdup(a, b->settings.options)};
-    r->who = b->who;
-    r->agent = b->who->name;
+    r->agent = b->agent;
+    r->agent_name = b->agent->name;
     r->is_untitled = *r->turns->cfg->title_agent && !*b->at->title;
 }
 
@@ -256,7 +256,8 @@ static void run_fill(run *r, const begin *b, const request *q)
 static void run_early(run *r, const begin *b, const request *q)
 {
     const ramet_turn_in *in = &b->in->turn;
-    bool may = r->who->kind->early && in->n && !b->fan && strcmp(b->at->owner, q->who.user) == 0;
+    bool may =
+        r->agent->kind->early && in->n && !b->fan && strcmp(b->at->owner, q->caller.user) == 0;
     may = may && (!in->expected_head || strcmp(in->expected_head, b->at->head.hash) == 0);
     for (size_t i = 0; i < in->n; i++)
         may = may && in->entries[i].text && !in->entries[i].parts && !in->entries[i].body &&
@@ -307,7 +308,7 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
         run_early(b->run, b, q);
     run_prepare(b->run, prefetch ? &b->at->head : NULL);
     in.id = b->run->id;
-    in.agent = b->who->name;
+    in.agent = b->agent->name;
     in.group = b->run->group;
     in.host = t->host;
     kept keep = {200, begun_text(q->a, b, is_last && b->fan)};
@@ -357,7 +358,7 @@ static bool begin_fork(request *q, begin *b, turn_error *err)
 {
     bool first = b->fan && !b->fan->first;
     fan anew = first ? *b->fan : (fan){0};
-    const char *scope = NULL, *beside = b->fan && !first ? b->fan->first : "";
+    const char *scope = NULL, *first_fork = b->fan && !first ? b->fan->first : "";
     ramet_status st = RAMET_SESSION_NOT_FOUND;
     if (!b->in->fork)
         return true;
@@ -365,7 +366,7 @@ static bool begin_fork(request *q, begin *b, turn_error *err)
         if (first)
             *b->fan = anew;
         if (q->has_once)
-            scope = arena_printf(q->a, "fork %zu.%d %s %s", b->index, i, beside, q->once.scope);
+            scope = arena_printf(q->a, "fork %zu.%d %s %s", b->index, i, first_fork, q->once.scope);
         if (!fork_make(q, b, scope, err))
             return false;
         st = ramet_session_get(q->c, b->session, &b->at);
@@ -424,12 +425,13 @@ static run *run_past(turns *t, request *q, const ramet_session *s, const char *i
     run *r = run_alloc(t, s->id);
     snprintf(r->id, sizeof r->id, "%s", turn->id);
     r->tree = arena_strdup(r->mem, s->tree_id);
-    r->agent = arena_strdup(r->mem, turn->agent ? turn->agent : "");
+    r->agent_name = arena_strdup(r->mem, turn->agent ? turn->agent : "");
     r->group = arena_strdup(r->mem, turn->group);
     r->entry_id = arena_strdup(r->mem, turn->entry_id);
     r->branch = turn->branch;
     r->status = turn->status;
-    r->begun = r->over = r->is_past = true;
+    r->is_past = true;
+    run_move(r, RUN_OVER);
     snprintf(r->error, sizeof r->error, "%.500s", turn->error ? turn->error : "");
     if (past_entries(r, q->c) == RAMET_OK)
         return r;

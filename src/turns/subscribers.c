@@ -106,7 +106,7 @@ static turn_event event_of(const run *r, turn_event_kind kind)
 static turn_event event_started(const run *r)
 {
     turn_event e = event_of(r, TURN_STARTED);
-    e.started.agent = r->agent;
+    e.started.agent = r->agent_name;
     e.started.group = r->group;
     return e;
 }
@@ -266,10 +266,16 @@ static void subscriptions_end(run *r)
 void publish_ended(run *r, const char *error)
 {
     turn_event e = event_ended(r, TURN_ENDED, error);
-    publish(r, &e, !r->is_past && !r->end_published);
-    if (!r->end_published)
-        remote_send_ended(r, error);
-    r->end_published = true;
+    publish(r, &e, true);
+    remote_send_ended(r, error);
+    subscriptions_end(r);
+}
+
+/* To a request that joins a turn that is over: it is the only subscriber then. */
+static void publish_ended_again(run *r)
+{
+    turn_event e = event_ended(r, TURN_ENDED, r->error);
+    publish(r, &e, false);
     subscriptions_end(r);
 }
 
@@ -395,11 +401,11 @@ void run_subscribe(run *r, subscriber *s, size_t index)
     if (r->question.id)
         subscriber_send(s, &e, index);
     e = event_of(r, TURN_CAUGHT_UP);
-    if (!r->over)
+    if (!run_is_over(r))
         subscriber_send(s, &e, index);
     subscriptions_sweep(r);
-    if (r->over)
-        publish_ended(r, r->error);
+    if (run_is_over(r))
+        publish_ended_again(r);
 }
 
 /* ------------------------------------------------------------------ running */
@@ -438,7 +444,8 @@ static run *running_find(turns *t, const ramet_session *s)
     run *found = NULL;
     pthread_mutex_lock(&t->lock);
     for (run *r = t->runs; r; r = r->next)
-        if (r->begun && (!found || r->branch == s->head.branch) && strcmp(r->session, s->id) == 0)
+        if (run_has_begun(r) && (!found || r->branch == s->head.branch) &&
+            strcmp(r->session, s->id) == 0)
             found = r;
     if (found)
         atomic_fetch_add(&found->owners, 1);
@@ -452,11 +459,11 @@ bool turns_running_get(turns *t, const ramet_session *s, arena *a, turn_running 
     if (!r)
         return false;
     pthread_mutex_lock(&r->lock);
-    bool runs = !r->over;
+    bool runs = !run_is_over(r);
     if (runs) {
         *out = (turn_running){.turn = arena_strdup(a, r->id),
                               .entry_id = arena_strdup(a, r->entry_id),
-                              .agent = arena_strdup(a, r->agent),
+                              .agent = arena_strdup(a, r->agent_name),
                               .branch = r->branch,
                               .offset = r->begin,
                               .question = running_question(r, a),

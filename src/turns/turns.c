@@ -24,7 +24,7 @@ enum {
 bool turns_admit(turns *t, int64_t n)
 {
     pthread_mutex_lock(&t->lock);
-    bool room = !t->stopping && t->admitted + n <= t->cfg->turns + t->cfg->turn_queue;
+    bool room = t->stage == TURNS_OPEN && t->admitted + n <= t->cfg->turns + t->cfg->turn_queue;
     if (room)
         t->admitted += n;
     pthread_mutex_unlock(&t->lock);
@@ -86,8 +86,7 @@ void run_begun(run *r)
 {
     pthread_mutex_lock(&r->turns->lock);
     pthread_mutex_lock(&r->lock);
-    r->begun = true;
-    pthread_cond_broadcast(&r->wake);
+    run_move(r, RUN_RUNNING);
     pthread_mutex_unlock(&r->turns->lock);
 }
 
@@ -109,9 +108,9 @@ run *run_find(turns *t, const char *session, const char *id)
 bool run_wait_begun(run *r)
 {
     pthread_mutex_lock(&r->lock);
-    while (!r->begun && !r->over)
+    while (r->state == RUN_BEGINNING)
         pthread_cond_wait(&r->wake, &r->lock);
-    bool begun = r->begun;
+    bool begun = run_has_begun(r);
     pthread_mutex_unlock(&r->lock);
     return begun;
 }
@@ -155,13 +154,15 @@ void run_remove(run *r)
     bool there = *at == r;
     if (there)
         *at = r->next;
-    t->ended[r->status] += there && r->begun && !r->is_remote;
-    if (!r->begun)
+    t->ended[r->status] += there && run_has_begun(r) && !r->is_remote;
+    if (!run_has_begun(r))
         run_decide(r, FATE_NEVER);
     pthread_mutex_unlock(&t->lock);
     pthread_mutex_lock(&r->lock);
-    r->over = true;
-    pthread_cond_broadcast(&r->wake);
+    if (r->state == RUN_BEGINNING)
+        run_move(r, RUN_ABANDONED);
+    else if (r->state != RUN_OVER)
+        run_move(r, RUN_OVER);
     pthread_mutex_unlock(&r->lock);
     if (there)
         run_put(r);
@@ -176,7 +177,7 @@ run **runs_held(turns *t, const char *session, size_t *n)
         all++;
     run **list = xcalloc(all + 1, sizeof *list);
     for (run *r = t->runs; r; r = r->next)
-        if (session ? strcmp(r->session, session) == 0 : r->begun) {
+        if (session ? strcmp(r->session, session) == 0 : run_has_begun(r)) {
             atomic_fetch_add(&r->owners, 1);
             list[(*n)++] = r;
         }
@@ -213,13 +214,13 @@ static run *thread_next(turn_thread *th)
         return r;
     }
     t->threads--;
-    if (t->n_idle >= MAX_IDLE_THREADS || t->threads_stop)
+    if (t->n_idle >= MAX_IDLE_THREADS || t->stage == TURNS_STOPPED)
         return NULL;
     th->run = NULL;
     th->next = t->idle;
     t->idle = th;
     t->n_idle++;
-    while (!th->run && !t->threads_stop)
+    while (!th->run && t->stage != TURNS_STOPPED)
         pthread_cond_wait(&th->wake, &t->lock);
     return th->run;
 }
@@ -284,7 +285,6 @@ static bool thread_give(turns *t, run *r)
 /* Ends the idle threads; the others will end, too. Caller holds the lock. */
 static void threads_end(turns *t)
 {
-    t->threads_stop = true;
     for (turn_thread *th = t->idle; th; th = th->next)
         pthread_cond_signal(&th->wake);
     t->idle = NULL;
@@ -356,7 +356,7 @@ void turns_moved_here(turns *t, const char *session, bool keep)
         if (r->is_remote)
             continue;
         pthread_mutex_lock(&r->lock);
-        bool left = r->begun && (gone || r->branch != s->head.branch);
+        bool left = run_has_begun(r) && (gone || r->branch != s->head.branch);
         r->is_kept = r->is_kept || (left && keep);
         bool end = left && (gone || !r->is_kept);
         pthread_mutex_unlock(&r->lock);
@@ -446,7 +446,7 @@ static void run_look(run *r, int64_t now)
     r->looked = now;
     r->left = run_left(r);
     pthread_mutex_lock(&r->lock);
-    bool end = before && r->left && !r->is_kept && !r->closed;
+    bool end = before && r->left && !r->is_kept && !run_is_closed(r);
     pthread_mutex_unlock(&r->lock);
     if (end)
         run_close(r, RAMET_TURN_CANCELLED, NULL);
@@ -457,11 +457,12 @@ static void run_watch(run *r)
     char text[128];
     int64_t now = time_mono_us();
     pthread_mutex_lock(&r->lock);
-    const char *over = r->closed || r->is_remote ? NULL : over_time(r, now, text);
+    const char *over = run_is_closed(r) || r->is_remote ? NULL : over_time(r, now, text);
     publish_held(r);
-    if (!r->over && now - r->published > r->turns->cfg->heartbeat_s * 1000000)
+    if (!run_is_over(r) && now - r->published > r->turns->cfg->heartbeat_s * 1000000)
         publish_heartbeat(r);
-    bool unsaved = r->unsaved, look = !r->closed && !r->is_kept && !r->is_remote;
+    bool unsaved = r->state == RUN_UNSAVED,
+         look = !run_is_closed(r) && !r->is_kept && !r->is_remote;
     pthread_mutex_unlock(&r->lock);
     if (unsaved)
         run_save(r);
@@ -482,9 +483,9 @@ bool turns_wait(turns *t, int64_t ms)
 {
     int64_t until = time_mono_us() + ms * 1000;
     pthread_mutex_lock(&t->lock);
-    while (!t->watchdog_stop && time_mono_us() < until)
+    while (t->stage != TURNS_STOPPED && time_mono_us() < until)
         wait_until(t, until);
-    bool on = !t->watchdog_stop;
+    bool on = t->stage != TURNS_STOPPED;
     pthread_mutex_unlock(&t->lock);
     return on;
 }
@@ -554,7 +555,7 @@ turns *turns_new(const server_config *cfg, ramet *store, agents *who, live *l,
 /* Caller holds the lock. */
 static bool quiet(const turns *t)
 {
-    return !t->admitted && !t->threads && (!t->threads_stop || !t->alive);
+    return !t->admitted && !t->threads && (t->stage != TURNS_STOPPED || !t->alive);
 }
 
 /* Waits until nothing runs; false: timed out. */
@@ -604,7 +605,7 @@ static void nodes_end(turns *t)
 bool turns_stop(turns *t, int seconds)
 {
     pthread_mutex_lock(&t->lock);
-    t->stopping = true;
+    t->stage = TURNS_DRAINING;
     pthread_mutex_unlock(&t->lock);
     bool all = drained(t, seconds);
     if (!all) {
@@ -616,7 +617,7 @@ bool turns_stop(turns *t, int seconds)
         runs_put(list, n);
     }
     pthread_mutex_lock(&t->lock);
-    t->watchdog_stop = true;
+    t->stage = TURNS_STOPPED;
     threads_end(t);
     pthread_cond_broadcast(&t->wake);
     pthread_mutex_unlock(&t->lock);

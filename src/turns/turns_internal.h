@@ -69,7 +69,19 @@ typedef struct run_part {
     buf text;
 } run_part;
 
-/* What happens to a run whose turn is about to begin. */
+/* Where a run stands; run_state.c draws the moves. */
+typedef enum run_state {
+    RUN_BEGINNING, /* its turn is not in the store yet */
+    RUN_ABANDONED, /* its turn did not begin */
+    RUN_RUNNING,   /* its turn is in the store, and output is accepted */
+    RUN_CLOSING,   /* output is discarded; a thread writes the last entry and the end */
+    RUN_UNSAVED,   /* published as over, but the store accepted no writes: retried now and then */
+    RUN_SAVING,    /* a thread retries that */
+    RUN_OVER
+} run_state;
+
+/* What becomes of a run whose turn is being begun. It is no part of run_state: the turns of a
+ * fan-out have begun, each in turn, before it is known whether any of them is to run. */
 typedef enum { FATE_OPEN, FATE_RUN, FATE_NEVER } run_fate;
 
 typedef struct run {
@@ -84,8 +96,8 @@ typedef struct run {
     const char *session, *tree, *user, *group, *entry_id;
     const char *cache_key;
     ramet_agent settings; /* from the session or the request */
-    agent *who;
-    const char *agent; /* its name */
+    agent *agent;
+    const char *agent_name;
     int64_t branch;
     int64_t length; /* entries in the history it answers */
     bool is_untitled;
@@ -102,14 +114,14 @@ typedef struct run {
     _Atomic int fate;
     sem_t decided; /* posted when `fate` is set */
 
-    bool begun; /* the turn is in the store; changes under both locks */
+    /* Changes under the lock of the run, by run_move(); from RUN_BEGINNING to RUN_RUNNING under
+     * that of the table, too. May be read without either. */
+    _Atomic run_state state;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t wake;  /* writing ended, a question was answered, or the run was closed */
-    atomic_bool closed;
-    bool writing, over;
-    bool unsaved;        /* over, but the store accepted no writes when it ended: retried */
-    ramet_entry_in last; /* the last entry of the answer, in `mem` */
+    bool writing;         /* over, but the store accepted no writes when it ended: retried */
+    ramet_entry_in last;  /* the last entry of the answer, in `mem` */
     size_t n_last;
     bool is_kept; /* continues when the head leaves its branch */
     VEC(run_part) parts;
@@ -129,7 +141,6 @@ typedef struct run {
     subscription *subscriptions;
     ramet_turn_status status;
     char error[512];
-    bool end_published;
     buf bytes; /* of the event that is being published */
 
     /* of a remote run */
@@ -149,6 +160,13 @@ typedef struct run {
     int64_t looked;
     bool left; /* the head was on another branch at that time */
 } run;
+
+/* How far the stop of the server has come; it only goes forward. */
+typedef enum turns_stage {
+    TURNS_OPEN,
+    TURNS_DRAINING, /* no turn is admitted; those that run may end */
+    TURNS_STOPPED   /* all threads are to end */
+} turns_stage;
 
 typedef struct turn_thread turn_thread;
 typedef struct nodes nodes;
@@ -174,9 +192,17 @@ struct turns {
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
-    bool stopping, watchdog_stop, threads_stop;
+    turns_stage stage;
     pthread_t watchdog;
 };
+
+/* ---- run_state.c */
+
+/* With the lock, unless no other thread knows the run yet. Wakes the threads that wait for it. */
+void run_move(run *r, run_state to);
+bool run_has_begun(const run *r); /* its turn is, or was, in the store */
+bool run_is_closed(const run *r); /* output of its agent is discarded */
+bool run_is_over(const run *r);   /* its end was published, or it did not begin */
 
 /* ---- turns.c */
 

@@ -93,7 +93,7 @@ Test(form, tables_are_sound)
             cr_expect(f->member != MEMBER_WORD || f->word_of, "%s.%s", (*s)->name, f->name);
             cr_expect(f->member != MEMBER_HOOK || f->write, "%s.%s", (*s)->name, f->name);
             cr_expect(f->member != MEMBER_STRUCTS || f->of, "%s.%s", (*s)->name, f->name);
-            cr_expect(f->kind != FIELD_ENUM || f->words, "%s.%s", (*s)->name, f->name);
+            cr_expect(f->kind != FIELD_ENUM || f->values, "%s.%s", (*s)->name, f->name);
             cr_expect(f->offset < ((*s)->size ? (*s)->size : 1), "%s.%s", (*s)->name, f->name);
         }
 }

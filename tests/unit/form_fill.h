@@ -41,11 +41,11 @@ static const char *dice_json(form_dice *dice, field_kind kind)
 /* A value that has one of the words of the row; 0 when nothing else comes up. */
 static int dice_word(form_dice *dice, const form_field *f)
 {
-    for (int i = 0; f->words && i < 40; i++) {
+    for (int i = 0; f->values && i < 40; i++) {
         int value = (int)dice_roll(dice, 9) - 1;
         const char *name = f->word_of((unsigned)value);
-        const char *at = name ? strstr(f->words, name) : NULL;
-        if (at && (at == f->words || at[-1] == '|'))
+        const char *at = name ? strstr(f->values, name) : NULL;
+        if (at && (at == f->values || at[-1] == '|'))
             return value;
     }
     return 0;

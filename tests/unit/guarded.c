@@ -20,7 +20,7 @@
     X(entry_add) X(body_add) X(indexed_set) X(branch_add) X(session_add) X(event_add)
 /* Every change of what it reads counts up a stamp, which is compared. */
 #define STAMPED(X)                                                                                 \
-    X(session_open) X(session_brief) X(session_by_no) X(session_words) X(session_name)             \
+    X(session_open) X(session_brief) X(session_by_no) X(session_origin) X(session_name)             \
     X(member_level) X(share_by_secret)
 /* What it reads never changes, up to the end of a branch that is guarded. */
 #define FIXED(X)                                                                                   \

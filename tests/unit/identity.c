@@ -64,7 +64,7 @@ static const char *who(const face *f, const char *bearer, const char *query, con
         W.headers[n++] = (request_pair){"X-API-Key", key};
     if (query)
         W.query[W.q.n_query++] = (request_pair){"user_id", query};
-    const char *said = auth_identify(W.a, &W.q) ? arena_strdup(W.mem, W.q.who.user)
+    const char *said = auth_identify(W.a, &W.q) ? arena_strdup(W.mem, W.q.caller.user)
                                                 : arena_printf(W.mem, "%d", W.q.status);
     buf_release(&W.q.out);
     return said;
@@ -93,7 +93,7 @@ Test(identity, memory_order)
 {
     cr_assert_str_eq(who(&face_memory, "b", "q", "h", "k"), "b");
     cr_assert_str_eq(who(&face_memory, "b", NULL, NULL, "k"), "b");
-    cr_assert_str_eq(W.q.who.client, "k"); /* a key names the client, not the user */
+    cr_assert_str_eq(W.q.caller.client, "k"); /* a key names the client, not the user */
     cr_assert_str_eq(who(&face_memory, NULL, "q", "h", "k"), "401");
     W.cfg.trusted_clients = "k";
     cr_assert_str_eq(who(&face_memory, NULL, NULL, "h", "k"), "h");
@@ -117,7 +117,7 @@ Test(identity, every_route_has_roles_and_its_face_a_rule)
 static int role_status(const face *f, unsigned roles, request_caller caller)
 {
     face_route r = {.roles = roles};
-    W.q = (request){.a = W.mem, .header = header_get, .who = caller};
+    W.q = (request){.a = W.mem, .header = header_get, .caller = caller};
     buf_init(&W.q.out, 4096);
     face_set(&W.q, f, &r);
     int status = face_check_role(&W.q) ? 0 : W.q.status;
@@ -156,7 +156,7 @@ Test(identity, every_face_takes_the_same_token)
     for (size_t i = 0; i < 3; i++) {
         const face *kind = faces[i];
         cr_assert_str_eq(who(kind, t->secret, NULL, NULL, NULL), "ann");
-        cr_assert(W.q.who.auditor && !W.q.who.admin);
+        cr_assert(W.q.caller.auditor && !W.q.caller.admin);
         cr_assert_str_eq(who(kind, NULL, NULL, NULL, t->secret), "ann");
         cr_assert_str_eq(who(kind, t->secret, "ann", "ann", "x"), "ann");
         /* memory-service does not look at whom an untrusted client names. */
@@ -191,14 +191,14 @@ Test(identity, a_cookie_opens_only_for_what_it_was_made)
     char message[AUTH_MESSAGE];
     cookies *c = cookies_new(T.store, "", message);
     cookies *other = cookies_new(T.store, "a key of another server, long enough", message);
-    cookie_session in = {.who = {"ann", NULL, "admin"}}, out;
+    cookie_session in = {.identity = {"ann", NULL, "admin"}}, out;
     cookie_login login = {"s", "n", "v", "/"}, back;
     const char *header = cookie_of(cookie_session_make(c, W.mem, &in, false));
     cr_assert(cookie_session_read(c, W.mem, header, false, &out));
-    cr_assert_str_eq(out.who.user, "ann");
-    cr_assert_null(out.who.client);
+    cr_assert_str_eq(out.identity.user, "ann");
+    cr_assert_null(out.identity.client);
     cr_assert_null(out.token);
-    cr_assert_str_eq(out.who.roles, "admin");
+    cr_assert_str_eq(out.identity.roles, "admin");
     cr_assert(!cookie_session_read(other, W.mem, header, false, &out));
     cr_assert(!cookie_session_read(c, W.mem, header, true, &out));
     cr_assert(!cookie_session_read(c, W.mem, NULL, false, &out));

@@ -67,7 +67,7 @@
     X(session_del, "1,100005")                                                                     \
     X(session_rename, "1,100005,'new'")                                                            \
     X(session_title, "1,100005,'new'")                                                             \
-    X(session_words, "1,100005")                                                                   \
+    X(session_origin, "1,100005")                                                                   \
     X(session_place, "'f5'")                                                                       \
     X(session_of_tree, "2")                                                                        \
     X(session_heads, "2")                                                                          \
@@ -166,7 +166,7 @@
     X(event_del, "3")                                                                              \
     X(attachment_get, "'a5'")                                                                      \
     X(attachment_page, "'a5',5")                                                                   \
-    X(attachment_beside, "'a5'")                                                                   \
+    X(attachment_listed, "'a5'")                                                                   \
     X(attachment_del, "'a5'")                                                                      \
     X(attachment_used, "'z5'")                                                                     \
     X(attachment_of_sha, SHA)                                                                      \

@@ -146,7 +146,7 @@ Test(proto, depth_and_number_are_bounded)
         bytes[n] = 0x0a;
         bytes[n + 1] = 0;
     }
-    size_t times = 2 * (size_t)PROTO_FIELDS_MOST / most + 1;
+    size_t times = 2 * (size_t)PROTO_MAX_FIELDS / most + 1;
     uint8_t *many = xmalloc(most * times);
     for (size_t i = 0; i < times; i++)
         memcpy(many + i * most, bytes, most);

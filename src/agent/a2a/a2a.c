@@ -92,7 +92,7 @@ static bool word_read(const agent *a, const char *setting, const char *yes, cons
     return *out || strcmp(value, no) == 0 ? true : wrong(message, setting, value, must);
 }
 
-static bool words_read(const agent *a, a2a_settings *o, char *message)
+static bool choices_read(const agent *a, a2a_settings *o, char *message)
 {
     const char *history = agent_get(a, "history"), *version = agent_get(a, "version");
     static const char *const memories[] = {"context", "reads-back", "every-turn"};
@@ -123,7 +123,8 @@ static bool settings_read(const agent *a, a2a *own, char *message)
             snprintf(message, AGENT_MESSAGE, "key holds a character that no key can have");
             return false;
         }
-    return words_read(a, o, message) && span_read(a, "connect_s", &o->limits.connect_ms, message) &&
+    return choices_read(a, o, message) &&
+           span_read(a, "connect_s", &o->limits.connect_ms, message) &&
            span_read(a, "first_byte_s", &o->limits.first_byte_ms, message) &&
            span_read(a, "idle_s", &o->limits.idle_ms, message) &&
            span_read(a, "timeout_s", &o->limits.total_ms, message) &&

@@ -54,7 +54,7 @@ typedef struct a2a_remote {
 typedef struct a2a_place {
     const char *context; /* NULL: let it create one */
     size_t message;      /* index of the first entry of the new message */
-    bool told;           /* the context contains everything before it */
+    bool is_complete;    /* the context contains everything before it */
 } a2a_place;
 
 /* A context belongs to an unbroken sequence of turns on one branch that this agent answered; its id

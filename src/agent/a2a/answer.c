@@ -54,7 +54,7 @@ static void fail(a2a_answer *an, const char *what, const char *text)
 
 /* ------------------------------------------------------------------ words */
 
-static void words_emit(a2a_answer *an, const char *text, size_t n)
+static void text_emit(a2a_answer *an, const char *text, size_t n)
 {
     if (!n || an->state == A2A_STOPPED)
         return;
@@ -76,36 +76,36 @@ static void words_emit(a2a_answer *an, const char *text, size_t n)
         an->state = A2A_STOPPED;
 }
 
-static void words_piece(a2a_answer *an, const char *text)
+static void text_emit_piece(a2a_answer *an, const char *text)
 {
-    words_emit(an, text, strlen(text));
+    text_emit(an, text, strlen(text));
 }
 
 /* Handles a whole message, pieces of which may have arrived before. */
-static void words_whole(a2a_answer *an, const char *text)
+static void text_emit_whole(a2a_answer *an, const char *text)
 {
     size_t n = strlen(text), came = an->after ? 0 : an->said.n - an->from;
     const char *pieces = an->said.p + an->said.n - came;
     if (came && came <= n && memcmp(text, pieces, came) == 0) {
-        words_emit(an, text + came, n - came);
+        text_emit(an, text + came, n - came);
     } else if (!(came > n && memcmp(pieces + came - n, text, n) == 0)) {
         an->after = an->after || came;
-        words_emit(an, text, n);
+        text_emit(an, text, n);
     }
     an->after = true;
 }
 
 /* Handles a whole artifact, which often repeats the text so far. */
-static void words_artifact(a2a_answer *an, const char *text)
+static void text_emit_artifact(a2a_answer *an, const char *text)
 {
     size_t n = strlen(text);
     bool there = n <= an->said.n && memcmp(an->said.p + an->said.n - n, text, n) == 0;
     if (there)
         an->after = true;
     else if (an->said.n && n > an->said.n && memcmp(text, an->said.p, an->said.n) == 0)
-        words_emit(an, text + an->said.n, n - an->said.n);
+        text_emit(an, text + an->said.n, n - an->said.n);
     else
-        words_whole(an, text);
+        text_emit_whole(an, text);
 }
 
 /* ------------------------------------------------------------------ parts */
@@ -159,7 +159,7 @@ static void entry_was_made(a2a_answer *an)
 }
 
 /* Reports a tool call or its result in ADK's form. False: it is neither. */
-static bool tool_tell(a2a_answer *an, const json_doc *d, const json_node *part)
+static bool tool_emit(a2a_answer *an, const json_doc *d, const json_node *part)
 {
     const json_node *type = meta_get(d, part, "type"), *data = json_get(d, part, "data");
     bool call = text_is(an, d, type, "function_call");
@@ -196,16 +196,16 @@ static const char *part_note(const a2a_answer *an, const json_doc *d, const json
     return NULL;
 }
 
-typedef void words_fn(a2a_answer *an, const char *text);
+typedef void text_fn(a2a_answer *an, const char *text);
 
 /* Joins all text of a list of parts; reports tool calls and thoughts on the way. */
-static void parts_tell(a2a_answer *an, const json_doc *d, const json_node *parts, words_fn *words)
+static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts, text_fn *emit)
 {
     buf text;
     buf_init(&text, A2A_EVENT_BYTES);
     for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
         const char *t = text_of(an, d, p, "text");
-        if (!t && tool_tell(an, d, p))
+        if (!t && tool_emit(an, d, p))
             continue;
         if (t && json_is(meta_get(d, p, "thought"), JSON_TRUE)) {
             if (!an->s->thinking(an->s->arg, t, strlen(t)))
@@ -216,7 +216,7 @@ static void parts_tell(a2a_answer *an, const json_doc *d, const json_node *parts
         buf_puts(&text, t ? t : "");
     }
     if (text.n && an->state != A2A_STOPPED)
-        words(an, text.p);
+        emit(an, text.p);
     buf_release(&text);
 }
 
@@ -238,7 +238,7 @@ static bool is_agents(const a2a_answer *an, const json_doc *d, const json_node *
     return text_is(an, d, role, "agent") || text_is(an, d, role, "ROLE_AGENT");
 }
 
-static void message_tell(a2a_answer *an, const json_doc *d, const json_node *message)
+static void message_emit(a2a_answer *an, const json_doc *d, const json_node *message)
 {
     const json_node *parts = json_get(d, message, "parts");
     bool partial = json_is(meta_get(d, message, "partial"), JSON_TRUE);
@@ -246,11 +246,11 @@ static void message_tell(a2a_answer *an, const json_doc *d, const json_node *mes
         return;
     if (!partial && known(an, text_of(an, d, message, "messageId"), false))
         return;
-    parts_tell(an, d, parts, partial ? words_piece : words_whole);
+    parts_emit(an, d, parts, partial ? text_emit_piece : text_emit_whole);
 }
 
 /* A piece continues where the last one of its artifact ended. */
-static void artifact_tell(a2a_answer *an, const json_doc *d, const json_node *artifact, bool piece)
+static void artifact_emit(a2a_answer *an, const json_doc *d, const json_node *artifact, bool piece)
 {
     const char *id = text_of(an, d, artifact, "artifactId");
     bool same = id && an->artifact && strcmp(id, an->artifact) == 0;
@@ -258,7 +258,7 @@ static void artifact_tell(a2a_answer *an, const json_doc *d, const json_node *ar
         an->artifact = arena_strdup(an->a, id);
     if (piece && same && !an->apart)
         an->after = false;
-    parts_tell(an, d, json_get(d, artifact, "parts"), piece ? words_piece : words_artifact);
+    parts_emit(an, d, json_get(d, artifact, "parts"), piece ? text_emit_piece : text_emit_artifact);
 }
 
 /* ------------------------------------------------------------------ states */
@@ -319,16 +319,16 @@ static void question_take(a2a_answer *an, const json_doc *d, const json_node *me
     an->state = A2A_ASKS;
 }
 
-static void status_tell(a2a_answer *an, const json_doc *d, const json_node *status)
+static void status_emit(a2a_answer *an, const json_doc *d, const json_node *status)
 {
     const json_node *message = json_get(d, status, "message");
     const char *text = parts_text(an, d, json_get(d, message, "parts"));
     switch (state_read(an, d, status)) {
     case ST_GOES_ON:
-        message_tell(an, d, message);
+        message_emit(an, d, message);
         break;
     case ST_COMPLETED:
-        message_tell(an, d, message);
+        message_emit(an, d, message);
         if (an->state == A2A_OPEN)
             an->state = A2A_DONE;
         break;
@@ -348,7 +348,7 @@ static void status_tell(a2a_answer *an, const json_doc *d, const json_node *stat
 }
 
 /* Reports the messages of a task that follow the user's last one. */
-static void history_tell(a2a_answer *an, const json_doc *d, const json_node *history)
+static void history_emit(a2a_answer *an, const json_doc *d, const json_node *history)
 {
     const json_node *from = NULL;
     for (const json_node *m = json_first(d, history); m; m = json_next(d, history, m))
@@ -356,10 +356,10 @@ static void history_tell(a2a_answer *an, const json_doc *d, const json_node *his
             from = m;
     for (const json_node *m = from ? json_next(d, history, from) : NULL; m;
          m = json_next(d, history, m))
-        message_tell(an, d, m);
+        message_emit(an, d, m);
 }
 
-static void task_tell(a2a_answer *an, const json_doc *d, const json_node *task)
+static void task_emit(a2a_answer *an, const json_doc *d, const json_node *task)
 {
     const json_node *status = json_get(d, task, "status"), *list = json_get(d, task, "artifacts");
     remote_state state = state_read(an, d, status);
@@ -367,10 +367,10 @@ static void task_tell(a2a_answer *an, const json_doc *d, const json_node *task)
     if (id)
         an->task = arena_strdup(an->a, id);
     if (!an->said.n && state != ST_GOES_ON)
-        history_tell(an, d, json_get(d, task, "history"));
+        history_emit(an, d, json_get(d, task, "history"));
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v))
-        artifact_tell(an, d, v, false);
-    status_tell(an, d, status);
+        artifact_emit(an, d, v, false);
+    status_emit(an, d, status);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -404,14 +404,14 @@ static void result_read(a2a_answer *an, const json_doc *d, const json_node *resu
         return;
     ids_take(an, d, v);
     if (which == 0)
-        task_tell(an, d, v);
+        task_emit(an, d, v);
     else if (which == 2)
-        status_tell(an, d, json_get(d, v, "status"));
+        status_emit(an, d, json_get(d, v, "status"));
     else if (which == 3)
-        artifact_tell(an, d, json_get(d, v, "artifact"),
+        artifact_emit(an, d, json_get(d, v, "artifact"),
                       json_is(json_get(d, v, "append"), JSON_TRUE));
     else {
-        message_tell(an, d, v);
+        message_emit(an, d, v);
         if (an->state == A2A_OPEN)
             an->state = A2A_DONE;
     }

@@ -90,11 +90,11 @@ void a2a_place_find(arena *a, const a2a_settings *o, const agent_turn *t, a2a_pl
     *out = (a2a_place){.message = message_find(t)};
     if (o->memory == A2A_READS_BACK) {
         out->context = t->session_id;
-        out->told = true;
+        out->is_complete = true;
     } else if (o->memory == A2A_BY_CONTEXT && t->session_id) {
         size_t from = known_from(a, o, t, out->message);
         out->context = context_make(a, o, t, from);
-        out->told = from < out->message;
+        out->is_complete = from < out->message;
     }
 }
 
@@ -259,7 +259,7 @@ static void entry_add(composer *c, const ramet_entry *e)
 static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
                         const a2a_place *at)
 {
-    const char *before = at->told ? "" : transcript_make(c->a, o, t, at->message);
+    const char *before = at->is_complete ? "" : transcript_make(c->a, o, t, at->message);
     jw_key(&c->w, "parts");
     jw_array(&c->w);
     if (*before)

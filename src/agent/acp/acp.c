@@ -17,7 +17,7 @@ enum {
     CANCEL_MS = 5000,
     FILES_BYTES = 8 << 20, /* of all attachments of a message: they go in one line */
     SEED_BYTES = 1 << 20,
-    WORDS = 64
+    MAX_ARGV = 64
 };
 
 static const agent_setting settings[] = {
@@ -47,7 +47,7 @@ typedef struct call {
     struct call *next;
     char *id, *name;
     char *input, *output; /* JSON; NULL: not known yet */
-    bool told;            /* reported to the sink */
+    bool is_emitted;      /* reported to the sink */
 } call;
 
 /* One turn. */
@@ -74,11 +74,11 @@ typedef struct talk {
 static bool settings_read(const agent *a, acp *own, char *why)
 {
     const char *files = agent_get(a, "files"), *runs = agent_get(a, "terminal"), *name = "";
-    int64_t most = 0, idle_s = 0;
-    own->argv = arena_array(own->a, WORDS + 1, sizeof *own->argv);
+    int64_t max = 0, idle_s = 0;
+    own->argv = arena_array(own->a, MAX_ARGV + 1, sizeof *own->argv);
     char *words = arena_strdup(own->a, agent_get(a, "command"));
     size_t n = 0;
-    for (char *w; n < WORDS && (w = strsep(&words, " \t"));)
+    for (char *w; n < MAX_ARGV && (w = strsep(&words, " \t"));)
         if (*w)
             own->argv[n++] = w;
     own->writes = strcmp(files, "write") == 0;
@@ -101,10 +101,10 @@ static bool settings_read(const agent *a, acp *own, char *why)
         snprintf(why, AGENT_MESSAGE, "env must name variables, and '%.60s' is no name", name);
         return false;
     }
-    if (!agent_number(a, "programs", 1, 4096, &most, why) ||
+    if (!agent_number(a, "programs", 1, 4096, &max, why) ||
         !agent_number(a, "idle_s", 1, 604800, &idle_s, why))
         return false;
-    own->most = (size_t)most;
+    own->max = (size_t)max;
     own->idle_us = idle_s * 1000000;
     return folders_check(own, why);
 }
@@ -192,12 +192,12 @@ static void call_drop(talk *k, call *c)
 }
 
 /* Reports a call. It is recorded once, so this waits until its input is known or it is executed. */
-static void call_tell(talk *k, call *c)
+static void call_emit(talk *k, call *c)
 {
-    if (!c->told)
+    if (!c->is_emitted)
         k->stop |= !k->s->tool_call(k->s->arg, c->id, c->name && *c->name ? c->name : "tool",
                                     c->input ? c->input : "{}");
-    c->told = true;
+    c->is_emitted = true;
 }
 
 static void field_take(char **place, const char *value)
@@ -209,7 +209,7 @@ static void field_take(char **place, const char *value)
 }
 
 /* Reads a tool_call, a tool_call_update, or the call in a permission request. */
-static call *call_hear(talk *k, const message *m, const json_node *u)
+static call *call_update(talk *k, const message *m, const json_node *u)
 {
     const char *id = message_text(m, u, "toolCallId"), *name = message_text(m, u, "name");
     const char *content = message_raw(m, u, "content"), *output = message_raw(m, u, "rawOutput");
@@ -224,13 +224,13 @@ static call *call_hear(talk *k, const message *m, const json_node *u)
 
 static void tool(talk *k, const message *m, const json_node *u)
 {
-    call *c = call_hear(k, m, u);
+    call *c = call_update(k, m, u);
     const char *status = message_text(m, u, "status");
     bool failed = status && strcmp(status, "failed") == 0;
     bool ended = failed || (status && strcmp(status, "completed") == 0);
     if (ended || (status && strcmp(status, "in_progress") == 0) ||
         (c->input && strcmp(c->input, "{}") != 0))
-        call_tell(k, c);
+        call_emit(k, c);
     if (!ended)
         return;
     k->stop |= !k->s->tool_result(k->s->arg, c->id, c->output ? c->output : "null", failed);
@@ -241,10 +241,10 @@ static void permission(talk *k, const message *m)
 {
     const json_node *all = message_at(m, m->params, "options");
     const char *title = message_text(m, m->params, "toolCall.title"), *answer = NULL;
-    call *c = call_hear(k, m, message_at(m, m->params, "toolCall"));
+    call *c = call_update(k, m, message_at(m, m->params, "toolCall"));
     char id[AGENT_CALL_ID];
     if (c && c->name && *c->name) {
-        call_tell(k, c);
+        call_emit(k, c);
         title = title ? title : c->name;
     }
     buf b;
@@ -323,7 +323,7 @@ static void usage(talk *k, const message *m)
 /* ------------------------------------------------------------------ talking */
 
 /* Asks the program to stop, once, and gives it some time. False: the time is over. */
-static bool stop_told(talk *k)
+static bool stop_send(talk *k)
 {
     if (!k->stop && !k->s->cancelled(k->s->arg))
         return true;
@@ -345,7 +345,7 @@ static bool answer_wait(talk *k, message *m, char **line)
     size_t n;
     char why[sizeof k->p->why];
     for (;;) {
-        if (!stop_told(k)) {
+        if (!stop_send(k)) {
             k->out->end = AGENT_CANCELLED;
             return false;
         }
@@ -439,7 +439,7 @@ static void inner_keep(talk *k)
 }
 
 /* Reads the choices in the program's answer to session/new. */
-static void setup_hear(talk *k, const message *m)
+static void setup_read(talk *k, const message *m)
 {
     const char *modes = message_raw(m, m->result, "modes");
     const json_node *all = message_at(m, m->result, "configOptions");
@@ -473,7 +473,7 @@ static bool inner_make(talk *k)
         pthread_mutex_lock(&k->own->lock);
         k->l.inner = xstrdup(id);
         pthread_mutex_unlock(&k->own->lock);
-        setup_hear(k, &m);
+        setup_read(k, &m);
     } else if (!m.error)
         agent_fail(k->out, "the agent did not name its new session");
     free(line);
@@ -636,7 +636,7 @@ static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_re
     listener_remove(k.own, k.p, &k.l);
     while (k.calls) {
         if (k.calls->name) /* begun, but without a result */
-            call_tell(&k, k.calls);
+            call_emit(&k, k.calls);
         call_drop(&k, k.calls);
     }
     program_leave(k.p);

@@ -87,7 +87,7 @@ struct acp {
     pthread_mutex_t lock;
     pthread_cond_t some; /* a line arrived, or a program or its users changed */
     program *programs;
-    size_t n_programs, most;
+    size_t n_programs, max;
     int64_t idle_us; /* a program without turns is ended after this time */
     held *held;
     char **argv;

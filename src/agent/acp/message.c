@@ -97,10 +97,10 @@ const char *json_with(arena *a, const char *json, const member *changes, size_t 
 {
     json_doc d = {0};
     buf b;
-    size_t most = 16 + (json ? strlen(json) : 0);
+    size_t max = 16 + (json ? strlen(json) : 0);
     for (size_t i = 0; i < n; i++)
-        most += strlen(changes[i].key) * 6 + 8 + (changes[i].value ? strlen(changes[i].value) : 0);
-    buf_init(&b, most + 64);
+        max += strlen(changes[i].key) * 6 + 8 + (changes[i].value ? strlen(changes[i].value) : 0);
+    buf_init(&b, max + 64);
     buf_putc(&b, '{');
     bool fine =
         json && json_parse(a, json, strlen(json), 0, &d, NULL) && json_is(d.nodes, JSON_OBJECT);
@@ -166,11 +166,11 @@ static void sort(text_change *list, size_t n)
 const char *splice_text(const message *m, const splices *s, size_t start, size_t end, size_t *n)
 {
     splices sorted = *s;
-    size_t most = end - start + 1, at = start, len = 0;
+    size_t max = end - start + 1, at = start, len = 0;
     sort(sorted.items, sorted.n);
     for (size_t i = 0; i < sorted.n; i++)
-        most += strlen(sorted.items[i].text);
-    char *out = arena_alloc(m->a, most);
+        max += strlen(sorted.items[i].text);
+    char *out = arena_alloc(m->a, max);
     for (size_t i = 0; i < sorted.n; i++) {
         const text_change *it = &sorted.items[i];
         if (it->start < start || it->end > end)

@@ -109,7 +109,7 @@ static bool prompt_takes(const message *m, const char *capability)
 }
 
 /* Reads the answer to `initialize`. Caller holds the lock. */
-static void hello_hear(program *p, const message *m)
+static void hello_receive(program *p, const message *m)
 {
     char why[200];
     const char *text = m->error ? message_text(m, m->error, "message") : NULL;
@@ -126,7 +126,7 @@ static void hello_hear(program *p, const message *m)
     program_move(p, PROGRAM_READY);
 }
 
-static void line_hear(program *p, arena *a, char *line, size_t n)
+static void line_receive(program *p, arena *a, char *line, size_t n)
 {
     message m;
     if (message_read(&m, a, line, n) != MESSAGE_FINE)
@@ -137,7 +137,7 @@ static void line_hear(program *p, arena *a, char *line, size_t n)
         line_give(p->own, l, line, n);
     else if (p->state == PROGRAM_STARTING && !m.method && m.id_raw &&
              strcmp(m.id_raw, HELLO_ID) == 0)
-        hello_hear(p, &m);
+        hello_receive(p, &m);
     pthread_mutex_unlock(&p->own->lock);
     if (!l && m.method && m.id_raw) /* otherwise it would wait for ever */
         program_say(p, arena_printf(a,
@@ -293,7 +293,7 @@ static void program_serve(program *p)
             lines_read(&in);
         while ((kind = lines_next(&in, &line, &n)) != LINE_NONE) {
             if (kind == LINE_WHOLE)
-                line_hear(p, a, line, n);
+                line_receive(p, a, line, n);
             arena_reset(a);
         }
         if (in.ended)
@@ -447,7 +447,7 @@ static program *program_claim(acp *own, const char *folder, const agent_sink *s,
         program *p = own->programs;
         while (p && (p->state == PROGRAM_ENDING || strcmp(p->folder, folder) != 0))
             p = p->next;
-        if (!p && own->n_programs < own->most) {
+        if (!p && own->n_programs < own->max) {
             p = program_new(own, folder);
             if (!p) {
                 snprintf(why, n, "no thread or descriptor is left for the agent's program");
@@ -463,7 +463,7 @@ static program *program_claim(acp *own, const char *folder, const agent_sink *s,
                 why, n,
                 "all %zu programs of this agent are in use, each in another folder, and it may "
                 "have no more at once; try again when one of their turns has ended",
-                own->most);
+                own->max);
             return NULL;
         }
         if (!change_wait(own, s))

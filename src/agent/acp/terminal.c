@@ -17,7 +17,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TERMINALS = 32, OUTPUT_BYTES = 1 << 20, OUTPUT_MOST = 8 << 20, WORDS = 1024, WAITERS = 16 };
+enum {
+    TERMINALS = 32,
+    OUTPUT_BYTES = 1 << 20,
+    MAX_OUTPUT_BYTES = 8 << 20,
+    MAX_ARGV = 1024,
+    WAITERS = 16
+};
 
 /* Guarded by the agent's lock. Only the terminal's thread reads from `child` and ends it. */
 struct terminal {
@@ -76,10 +82,10 @@ static void output_add(terminal *t, const char *bytes, size_t n)
     t->truncated = true;
 }
 
-static void output_read(terminal *t, size_t most)
+static void output_read(terminal *t, size_t max)
 {
     char part[1 << 14];
-    ssize_t got = read(t->child.out, part, most < sizeof part ? most : sizeof part);
+    ssize_t got = read(t->child.out, part, max < sizeof part ? max : sizeof part);
     if (got <= 0)
         return;
     pthread_mutex_lock(&t->of->own->lock);
@@ -139,15 +145,15 @@ static void *terminal_main(void *arg)
 /* ------------------------------------------------------------------ beginning and end */
 
 /* The strings of an array, after `first`, ending with NULL. NULL: not strings, or too many. */
-static char **words_of(const message *m, const json_node *list, const char *first)
+static char **argv_make(const message *m, const json_node *list, const char *first)
 {
-    char **out = arena_array(m->a, WORDS + 2, sizeof *out);
+    char **out = arena_array(m->a, MAX_ARGV + 2, sizeof *out);
     size_t n = 0;
     out[n++] = arena_strdup(m->a, first);
     for (const json_node *v = json_is(list, JSON_ARRAY) ? json_first(&m->d, list) : NULL; v;
          v = json_next(&m->d, list, v)) {
         const char *text = json_text(m->a, &m->d, v);
-        if (!text || n > WORDS)
+        if (!text || n > MAX_ARGV)
             return NULL;
         out[n++] = arena_strdup(m->a, text);
     }
@@ -181,7 +187,7 @@ static void create(program *p, arena *a, const message *m, const char *folder)
 {
     const char *command = message_text(m, m->params, "command");
     const char *cwd = message_text(m, m->params, "cwd");
-    char **argv = command ? words_of(m, message_at(m, m->params, "args"), command) : NULL;
+    char **argv = command ? argv_make(m, message_at(m, m->params, "args"), command) : NULL;
     int64_t limit = OUTPUT_BYTES;
     json_int(&m->d, message_at(m, m->params, "outputByteLimit"), &limit);
     if (!argv || (cwd && !path_within(cwd, folder))) {
@@ -191,7 +197,7 @@ static void create(program *p, arena *a, const message *m, const char *folder)
     }
     terminal *t = xcalloc(1, sizeof *t);
     t->of = p;
-    t->limit = limit < 1 ? 1 : limit > OUTPUT_MOST ? OUTPUT_MOST : (size_t)limit;
+    t->limit = limit < 1 ? 1 : limit > MAX_OUTPUT_BYTES ? MAX_OUTPUT_BYTES : (size_t)limit;
     child_how how = {.argv = argv,
                      .folder = cwd ? cwd : folder,
                      .env = environment_of(p, m, message_at(m, m->params, "env")),

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DELAY_MOST_MS = 60000, COUNT_MOST = 1000000, CALLS_MOST = 100 };
+enum { MAX_DELAY_MS = 60000, MAX_COUNT = 1000000, MAX_CALLS = 100 };
 
 static const agent_setting settings[] = {
     {"delay_ms", "0", "wait between words, in milliseconds", false},
@@ -65,7 +65,7 @@ static int64_t words_count(const char *s)
     return n;
 }
 
-static bool fail_as_told(speech *e)
+static bool fail_as_configured(speech *e)
 {
     agent_fail(e->out, "the echo agent was told to fail, after %lld words", (long long)e->spoken);
     return false;
@@ -76,7 +76,7 @@ static bool say(speech *e, say_fn to, const char *text)
 {
     for (const char *s = text; *s;) {
         if (e->left == 0)
-            return fail_as_told(e);
+            return fail_as_configured(e);
         size_t n = word_bytes(s);
         if ((e->delay_ms && e->spoken && !agent_sleep(e->s, e->delay_ms)) || !to(e->s->arg, s, n)) {
             e->out->end = AGENT_CANCELLED;
@@ -100,7 +100,7 @@ static bool speak(speech *e, const char *text)
     return say(e, e->s->delta, text);
 }
 
-static bool told(speech *e, bool went_on)
+static bool goes_on(speech *e, bool went_on)
 {
     if (!went_on)
         e->out->end = AGENT_CANCELLED;
@@ -110,13 +110,13 @@ static bool told(speech *e, bool went_on)
 /* ------------------------------------------------------------------ commands */
 
 /* Reads a number at *s and the blanks after it; -1 if there is none up to `most`. */
-static int64_t number_take(const char **s, int64_t most)
+static int64_t number_take(const char **s, int64_t max)
 {
     size_t n = strspn(*s, "0123456789");
     if (n == 0 || n > 9 || ((*s)[n] && !strchr(" \t", (*s)[n])))
         return -1;
     int64_t v = strtoll(*s, NULL, 10);
-    if (v > most)
+    if (v > max)
         return -1;
     *s += n;
     *s += strspn(*s, " \t");
@@ -156,15 +156,15 @@ static bool command_tool(speech *e, const char *rest)
     const char *output = buf_keep(&b, e->a);
     char id[AGENT_CALL_ID];
     agent_call_id(id);
-    if (e->calls++ >= CALLS_MOST) {
-        agent_fail(e->out, "over %d calls of tools in one answer", CALLS_MOST);
+    if (e->calls++ >= MAX_CALLS) {
+        agent_fail(e->out, "over %d calls of tools in one answer", MAX_CALLS);
         return false;
     }
     e->said = false;
     e->owed = arena_printf(e->a, "%s answered %s", name, output);
-    return told(e, e->s->tool_call(e->s->arg, id, name, input ? input : "{}") &&
-                       (!e->delay_ms || agent_sleep(e->s, e->delay_ms)) &&
-                       e->s->tool_result(e->s->arg, id, output, wrong));
+    return goes_on(e, e->s->tool_call(e->s->arg, id, name, input ? input : "{}") &&
+                          (!e->delay_ms || agent_sleep(e->s, e->delay_ms)) &&
+                          e->s->tool_result(e->s->arg, id, output, wrong));
 }
 
 static bool command_fail(speech *e, const char *rest)
@@ -173,7 +173,7 @@ static bool command_fail(speech *e, const char *rest)
     if (strncmp(rest, "after ", 6) == 0) {
         rest += 6;
         rest += strspn(rest, " \t");
-        n = number_take(&rest, COUNT_MOST);
+        n = number_take(&rest, MAX_COUNT);
     }
     e->left = n < 0 ? 0 : n;
     if (e->left == 0) {
@@ -185,7 +185,7 @@ static bool command_fail(speech *e, const char *rest)
 
 static bool command_slow(speech *e, const char *rest)
 {
-    int64_t ms = number_take(&rest, DELAY_MOST_MS);
+    int64_t ms = number_take(&rest, MAX_DELAY_MS);
     if (ms >= 0)
         e->delay_ms = ms;
     return speak(e, rest);
@@ -196,7 +196,7 @@ static bool question_ask(speech *e, const char *kind, const char *text, const ch
     char id[AGENT_CALL_ID];
     const char *answer = NULL;
     agent_question q = {agent_call_id(id), kind, text, options};
-    if (!told(e, e->s->ask(e->s->arg, &q, &answer)))
+    if (!goes_on(e, e->s->ask(e->s->arg, &q, &answer)))
         return false;
     return speak(e, arena_printf(e->a, "You answered: %s", answer ? answer : "nothing"));
 }
@@ -239,7 +239,7 @@ static bool command_plan(speech *e, const char *rest)
     }
     jw_end_array(&w);
     jw_end_object(&w);
-    bool fine = told(e, e->s->plan(e->s->arg, b.p));
+    bool fine = goes_on(e, e->s->plan(e->s->arg, b.p));
     buf_release(&b);
     return fine;
 }
@@ -258,10 +258,10 @@ static bool command_usage(speech *e, const char *rest)
 /* Writes the numbers from 1 on, so that a lost or duplicated word is noticed. */
 static bool command_count(speech *e, const char *rest)
 {
-    int64_t most = number_take(&rest, COUNT_MOST);
+    int64_t max = number_take(&rest, MAX_COUNT);
     buf b;
-    buf_init(&b, 8 * COUNT_MOST);
-    for (int64_t i = 1; i <= most; i++)
+    buf_init(&b, 8 * MAX_COUNT);
+    for (int64_t i = 1; i <= max; i++)
         buf_printf(&b, i > 1 ? " %lld" : "%lld", (long long)i);
     bool on = speak(e, b.p);
     buf_release(&b);
@@ -324,7 +324,7 @@ static bool settings_obey(speech *e, const agent *a)
     return (!*think || say(e, e->s->thinking, think)) && (!*tool || command_tool(e, tool));
 }
 
-static const char *last_words(const agent_turn *t)
+static const char *question_text(const agent_turn *t)
 {
     for (size_t i = t->n; i-- > 0;)
         if (t->history[i].role == RAMET_USER)
@@ -334,14 +334,14 @@ static const char *last_words(const agent_turn *t)
 
 static bool speech_hold(speech *e, const agent *a)
 {
-    const char *text = last_words(e->turn);
+    const char *text = question_text(e->turn);
     if (!settings_obey(e, a) || !commands_run(e, &text))
         return false;
     if (text[0] == '/' && text[1] == '/')
         text++;
     if (!speak(e, text) || (e->owed && !speak(e, e->owed)))
         return false;
-    return e->left < 0 || fail_as_told(e);
+    return e->left < 0 || fail_as_configured(e);
 }
 
 static void echo_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
@@ -361,7 +361,7 @@ static void echo_run(agent *a, const agent_turn *t, const agent_sink *s, agent_r
         e.usage.output = e.spoken;
     }
     if (out->end != AGENT_CANCELLED)
-        told(&e, s->usage(s->arg, &e.usage));
+        goes_on(&e, s->usage(s->arg, &e.usage));
     arena_free(e.a);
 }
 
@@ -369,10 +369,10 @@ static bool echo_open(agent *a, char *message)
 {
     echo *own = xcalloc(1, sizeof *own);
     own->fail_after = -1;
-    if (agent_number(a, "context", 0, AGENT_CONTEXT_MOST, &(int64_t){0}, message) &&
-        agent_number(a, "delay_ms", 0, DELAY_MOST_MS, &own->delay_ms, message) &&
+    if (agent_number(a, "context", 0, AGENT_MAX_CONTEXT, &(int64_t){0}, message) &&
+        agent_number(a, "delay_ms", 0, MAX_DELAY_MS, &own->delay_ms, message) &&
         (!*agent_get(a, "fail_after") ||
-         agent_number(a, "fail_after", 0, COUNT_MOST, &own->fail_after, message))) {
+         agent_number(a, "fail_after", 0, MAX_COUNT, &own->fail_after, message))) {
         a->own = own;
         return true;
     }

@@ -18,7 +18,7 @@
 enum {
     CLOSE_MS = 50,  /* to wait for the end of a stream after [DONE] */
     TAIL_MS = 5000, /* to wait for usage after the finish_reason */
-    BACKOFF_MOST_MS = 20000
+    MAX_BACKOFF_MS = 20000
 };
 
 struct openai_http {
@@ -157,7 +157,7 @@ static bool backoff_span(const openai_settings *o, int64_t tries, int64_t asked,
     uint8_t dice;
     random_bytes(&dice, 1);
     int64_t span = o->backoff_ms << (tries < 8 ? tries : 8);
-    span = span > BACKOFF_MOST_MS ? BACKOFF_MOST_MS : span;
+    span = span > MAX_BACKOFF_MS ? MAX_BACKOFF_MS : span;
     span += span * dice / 1024; /* spread out retries of clients refused together */
     *ms = asked > span ? asked : span;
     return asked <= o->retry_after_ms && time_mono_us() / 1000 + *ms < deadline / 1000;

@@ -93,7 +93,7 @@ static bool url_read(openai *own, const char *value, char *message)
     return true;
 }
 
-static bool words_read(const agent *a, openai_settings *o, char *message)
+static bool choices_read(const agent *a, openai_settings *o, char *message)
 {
     const char *cache = agent_get(a, "cache"), *usage = agent_get(a, "usage");
     const char *calls = agent_get(a, "tool_calls");
@@ -156,7 +156,7 @@ static bool settings_read(const agent *a, openai *own, char *message)
 {
     openai_settings *o = &own->set;
     return url_read(own, agent_get(a, "url"), message) && texts_read(a, own, message) &&
-           words_read(a, o, message) && ca_read(a, o, message) &&
+           choices_read(a, o, message) && ca_read(a, o, message) &&
            span_read(a, own->a, "connect_s", &o->connect_ms, message) &&
            span_read(a, own->a, "first_byte_s", &o->first_byte_ms, message) &&
            span_read(a, own->a, "idle_s", &o->idle_ms, message) &&
@@ -164,7 +164,7 @@ static bool settings_read(const agent *a, openai *own, char *message)
            span_read(a, own->a, "retry_after_s", &o->retry_after_ms, message) &&
            agent_number(a, "retries", 0, 10, &o->retries, message) &&
            agent_number(a, "backoff_ms", 1, 10000, &o->backoff_ms, message) &&
-           agent_number(a, "context", 0, AGENT_CONTEXT_MOST, &(int64_t){0}, message);
+           agent_number(a, "context", 0, AGENT_MAX_CONTEXT, &(int64_t){0}, message);
 }
 
 static bool openai_open(agent *a, char *message)

@@ -77,7 +77,7 @@ static bool answer_room(openai_stream *st, size_t n)
     return false;
 }
 
-static bool words_tell(openai_stream *st, const char *text, bool thought)
+static bool text_emit(openai_stream *st, const char *text, bool thought)
 {
     size_t n = strlen(text);
     if (!n)
@@ -96,7 +96,7 @@ static bool words_tell(openai_stream *st, const char *text, bool thought)
 static bool content_read(openai_stream *st, const json_doc *d, const json_node *v, bool thought)
 {
     if (json_is(v, JSON_STRING))
-        return words_tell(st, json_text(st->scratch, d, v), thought);
+        return text_emit(st, json_text(st->scratch, d, v), thought);
     if (!json_is(v, JSON_ARRAY))
         return true;
     for (const json_node *n = json_first(d, v); n; n = json_next(d, v, n)) {
@@ -115,7 +115,7 @@ static bool thinking_read(openai_stream *st, const json_doc *d, const json_node 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *text = json_text(st->scratch, d, json_get(d, delta, names[i]));
         if (text && *text)
-            return words_tell(st, text, true);
+            return text_emit(st, text, true);
     }
     return true;
 }
@@ -352,7 +352,7 @@ bool openai_stream_whole(openai_stream *st, const char *json, size_t n)
 
 /* ------------------------------------------------------------------ the end */
 
-static bool calls_tell(openai_stream *st)
+static bool calls_emit(openai_stream *st)
 {
     for (size_t i = 0; i < st->n_calls; i++) {
         openai_call *c = &st->calls[i];
@@ -397,7 +397,7 @@ void openai_stream_end(openai_stream *st, const char *cut, agent_result *out)
         agent_fail(out, "the stream ended early%s%s", cut ? ": " : "", cut ? cut : "");
     else if (wrong)
         agent_fail(out, "%s", wrong);
-    else if (!calls_tell(st))
+    else if (!calls_emit(st))
         out->end = AGENT_CANCELLED;
 }
 

@@ -298,7 +298,7 @@ static int leave(chat *h, char *words)
     return 0;
 }
 
-static int tell_words(chat *h, char *words);
+static int help_print(chat *h, char *words);
 
 static const struct {
     const char *word, *args, *text;
@@ -315,11 +315,11 @@ static const struct {
     {"log", "", "the conversation so far", NULL, "log"},
     {"retry", "", "have the last message answered once more", retry, NULL},
     {"agent", "[NAME]", "who answers from now on; none: the session's own", agent_set, NULL},
-    {"help", "", "this list", tell_words, NULL},
+    {"help", "", "this list", help_print, NULL},
     {"quit", "", "leave (Ctrl-D does, too)", leave, NULL},
 };
 
-static int tell_words(chat *h, char *words)
+static int help_print(chat *h, char *words)
 {
     (void)words;
     for (size_t i = 0; i < sizeof slashes / sizeof *slashes; i++)

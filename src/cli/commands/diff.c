@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_SIDES = 16, LEAST_COLUMN = 48, GUTTER = 3 };
+enum { MAX_SIDES = 16, MIN_COLUMN = 48, GUTTER = 3 };
 
 /* Below this, two messages have too little in common, and marking words would only be noise. */
 static const double alike_enough = 0.35;
@@ -149,9 +149,9 @@ static int paint_line(cli *c, painted *p, int columns)
 /* ------------------------------------------------------------------ one row */
 
 typedef struct row {
-    const ramet_entry *entry[MOST_SIDES]; /* NULL: this side has none here */
-    const char *text[MOST_SIDES];
-    painted body[MOST_SIDES];
+    const ramet_entry *entry[MAX_SIDES]; /* NULL: this side has none here */
+    const char *text[MAX_SIDES];
+    painted body[MAX_SIDES];
 } row;
 
 static void row_fill(diff *d, row *r, const ramet_turn_row *turn, int64_t k)
@@ -219,7 +219,7 @@ static void print_labels(diff *d, const row *r)
     putchar('\n');
 }
 
-static void print_beside(diff *d, row *r, bool first)
+static void print_columns(diff *d, row *r, bool first)
 {
     cli *c = d->c;
     words_diff w;
@@ -293,15 +293,15 @@ static void print_turns(diff *d)
 {
     for (size_t t = 0; t < d->out.n_turns; t++) {
         const ramet_turn_row *turn = &d->out.turns[t];
-        int64_t most = 0;
+        int64_t max = 0;
         for (size_t i = 0; i < d->out.n; i++)
-            if (turn->side[i].to - turn->side[i].from > most)
-                most = turn->side[i].to - turn->side[i].from;
-        for (int64_t k = 0; k < most; k++) {
+            if (turn->side[i].to - turn->side[i].from > max)
+                max = turn->side[i].to - turn->side[i].from;
+        for (int64_t k = 0; k < max; k++) {
             row r;
             row_fill(d, &r, turn, k);
             if (d->column)
-                print_beside(d, &r, t == 0 && k == 0);
+                print_columns(d, &r, t == 0 && k == 0);
             else
                 print_below(d, &r);
         }
@@ -320,13 +320,13 @@ static void print_turns(diff *d)
 
 int cmd_diff(cli *c)
 {
-    ramet_side_in sides[MOST_SIDES];
+    ramet_side_in sides[MAX_SIDES];
     diff d = {.c = c};
     int64_t limit = opt_count(c, "limit", 100);
     int code = 0;
-    if (c->argc > MOST_SIDES)
+    if (c->argc > MAX_SIDES)
         return cli_error(c, RAMET_INVALID, "sides", "%d sides are too many; %d at most", c->argc,
-                         MOST_SIDES);
+                         MAX_SIDES);
     for (int i = 0; i < c->argc; i++)
         if (!side_named(c, c->argv[i], &sides[i], &code))
             return code;
@@ -341,7 +341,7 @@ int cmd_diff(cli *c)
     if (opt_flag(c, "stat"))
         return 0;
     int n = (int)d.out.n, room = (c->width - GUTTER * (n - 1)) / n;
-    d.column = room >= LEAST_COLUMN ? room : 0;
+    d.column = room >= MIN_COLUMN ? room : 0;
     print_turns(&d);
     return 0;
 }

@@ -80,10 +80,10 @@ static char *editor_file(cli *c, const char *text, int *code)
 
 static char *editor_result(cli *c, const char *path)
 {
-    enum { MOST = 16 << 20 };
+    enum { MAX_TEXT_BYTES = 16 << 20 };
     buf text;
     FILE *f = fopen(path, "r");
-    buf_init(&text, MOST);
+    buf_init(&text, MAX_TEXT_BYTES);
     for (int ch; f && (ch = getc(f)) != EOF;)
         buf_putc(&text, (char)ch);
     if (f)
@@ -199,7 +199,7 @@ static int sync_answer(cli *c, const ramet_sync_out *out)
 
 int cmd_sync(cli *c)
 {
-    enum { MOST = 100000 };
+    enum { MAX_ENTRIES = 100000 };
     bool from_file = c->argc > 1 && strcmp(c->argv[1], "-") != 0;
     input in;
     ramet_entry_in *entries;
@@ -218,7 +218,7 @@ int cmd_sync(cli *c)
         code =
             cli_error(c, RAMET_INVALID, "entries", "the input is neither a JSON array nor JSONL");
     if (code < 0)
-        code = input_all(&in, RAMET_USER, MOST, &entries, &n);
+        code = input_all(&in, RAMET_USER, MAX_ENTRIES, &entries, &n);
     if (code < 0 &&
         lib->ramet_sync(c->call, s->id, entries, n, opt_text(c, "expect"), &out) != RAMET_OK)
         code = cli_fail(c);

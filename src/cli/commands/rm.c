@@ -9,15 +9,15 @@
 
 static void tell(cli *c, const ramet_session *s, const ramet_delete_out *out)
 {
-    enum { MOST = 20 };
+    enum { MAX_SHOWN = 20 };
     printf("%s %s; 'ramet gc' takes %s and %s for good, 7 days later at the earliest\n",
            out->dry_run ? "would delete" : "deleted",
            count_text(c, (int64_t)out->n, "session", "sessions"), out->n == 1 ? "it" : "them",
            count_text(c, out->entries, "entry", "entries"));
-    for (size_t i = 0; i < out->n && i < MOST; i++)
+    for (size_t i = 0; i < out->n && i < MAX_SHOWN; i++)
         printf("  %s%s%s\n", st(c, ST_ID), text_cut(c, out->ids[i], 0), st(c, ST_OFF));
-    if (out->n > MOST)
-        printf("  and %s more\n", number_text(c, (int64_t)(out->n - MOST)));
+    if (out->n > MAX_SHOWN)
+        printf("  and %s more\n", number_text(c, (int64_t)(out->n - MAX_SHOWN)));
     if (!out->dry_run)
         printf("back with: ramet restore %s%s\n", out->n > 1 ? "--tree " : "",
                text_cut(c, s->id, 0));

@@ -107,15 +107,15 @@ int cmd_token(cli *c)
     static const struct {
         const char *word;
         int (*run)(cli *c);
-        int most; /* words */
+        int max; /* words */
     } actions[] = {
         {"create", token_create, 1}, {"list", token_list, 1}, {"revoke", token_revoke, 2}};
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         if (strcmp(c->argv[0], actions[i].word) != 0)
             continue;
-        if (c->argc > actions[i].most)
+        if (c->argc > actions[i].max)
             return cli_error(c, RAMET_INVALID, "action", "'%s' is one word too many",
-                             c->argv[actions[i].most]);
+                             c->argv[actions[i].max]);
         return actions[i].run(c);
     }
     return cli_error(c, RAMET_INVALID, "action", "'%s' is no action; take create, list or revoke",

@@ -80,15 +80,15 @@ void tree_hand_over(txn *tx, const session_brief *s, const char *to)
 }
 
 /* Requires a member; the owner of a private session in the tree is not enough. */
-ramet_status member_open(txn *tx, const char *session, ramet_level least, session_full *s,
+ramet_status member_open(txn *tx, const char *session, ramet_level min, session_full *s,
                          ramet_level *level)
 {
     TRY(session_open(tx, session, NEED_TREE, s));
     *level = level_in(tx, s->tree);
-    if (*level < least)
+    if (*level < min)
         return call_fail(tx->call, RAMET_FORBIDDEN, NULL,
                          "it needs level %s in the tree of session %s; %s has %s",
-                         ramet_level_name(least), s->id, tx->call->user,
+                         ramet_level_name(min), s->id, tx->call->user,
                          *level ? ramet_level_name(*level) : "none");
     return RAMET_OK;
 }

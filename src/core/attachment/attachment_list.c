@@ -23,18 +23,18 @@ typedef struct listing {
 } listing;
 
 /* An attachment with what a list adds to it. */
-typedef struct beside {
+typedef struct listed_row {
     const char *id;
     bool linked;
     int64_t sharing;
-} beside;
+} listed_row;
 
-static beside beside_read(db_stmt *q, arena *a)
+static listed_row listed_row_read(db_stmt *q, arena *a)
 {
-    return (beside){q_keep_text(q, 0, a), q_col_int(q, 1) != 0, q_col_int(q, 2)};
+    return (listed_row){q_keep_text(q, 0, a), q_col_int(q, 1) != 0, q_col_int(q, 2)};
 }
 
-static bool fits(const listing *l, const beside *b, const attachment_row *r)
+static bool fits(const listing *l, const listed_row *b, const attachment_row *r)
 {
     if (l->in->owner && strcmp(r->owner, l->in->owner) != 0)
         return false;
@@ -52,7 +52,7 @@ static bool fits(const listing *l, const beside *b, const attachment_row *r)
 }
 
 /* Adds an attachment; false: the page is full without it. */
-static bool listing_add(listing *l, const beside *b)
+static bool listing_add(listing *l, const listed_row *b)
 {
     attachment_row r;
     if (!attachment_load(l->tx, b->id, &r) || !fits(l, b, &r))
@@ -70,14 +70,14 @@ static bool listing_add(listing *l, const beside *b)
 static void all_list(listing *l)
 {
     const char *after = l->in->after ? l->in->after : "";
-    beside *rows = arena_array(l->tx->arena, CHUNK, sizeof *rows);
+    listed_row *rows = arena_array(l->tx->arena, CHUNK, sizeof *rows);
     for (size_t n = CHUNK; n == CHUNK;) {
         n = 0;
         db_stmt *q = db_query(l->tx->db, Q_attachment_page);
         q_text(q, 1, after);
         q_int(q, 2, CHUNK);
         while (q_row(q))
-            rows[n++] = beside_read(q, l->tx->arena);
+            rows[n++] = listed_row_read(q, l->tx->arena);
         q_end(q);
         for (size_t i = 0; i < n; i++)
             if (!listing_add(l, &rows[i]))
@@ -88,10 +88,10 @@ static void all_list(listing *l)
 
 static void one_list(listing *l, const char *id)
 {
-    db_stmt *q = db_query(l->tx->db, Q_attachment_beside);
+    db_stmt *q = db_query(l->tx->db, Q_attachment_listed);
     q_text(q, 1, id);
     bool there = q_row(q);
-    beside b = there ? beside_read(q, l->tx->arena) : (beside){0};
+    listed_row b = there ? listed_row_read(q, l->tx->arena) : (listed_row){0};
     q_end(q);
     if (there)
         listing_add(l, &b);

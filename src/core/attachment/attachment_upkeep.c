@@ -119,7 +119,7 @@ typedef struct reap_job {
     int64_t seen;
 } reap_job;
 
-static ramet_status told(reap_job *j)
+static ramet_status progress_report(reap_job *j)
 {
     if (!j->progress || j->progress(j->arg, "gc of attachments", j->seen, j->seen))
         return RAMET_OK;
@@ -140,16 +140,16 @@ static ramet_status rows_reap(reap_job *j, ramet_gc_out *out)
             file_reap(j->call, s.rows[i].sha);
         }
         if (st == RAMET_OK && s.n)
-            st = told(j);
+            st = progress_report(j);
     }
     arena_free(s.arena);
     return st;
 }
 
-static ramet_status sweep_tell(void *arg)
+static ramet_status sweep_progress(void *arg)
 {
     reap_job *j = arg;
-    TRY(told(j));
+    TRY(progress_report(j));
     j->seen++;
     return RAMET_OK;
 }
@@ -158,7 +158,7 @@ ramet_status attachments_reap(ramet_call *c, ramet_progress progress, void *arg,
 {
     reap_job j = {.call = c, .progress = progress, .arg = arg};
     TRY(rows_reap(&j, out));
-    return files_sweep(c, sweep_tell, &j);
+    return files_sweep(c, sweep_progress, &j);
 }
 
 /* ------------------------------------------------------------------------ fsck */

@@ -15,7 +15,7 @@
 
 /* The folder beside the file itself, as with the engine's own files: a link to the file names the
  * same store. */
-static char *beside(const char *file)
+static char *default_root(const char *file)
 {
     char *real = realpath(file, NULL);
     const char *path = real ? real : file;
@@ -32,7 +32,7 @@ struct files *files_open(const store *st, const char *folder)
     bool given = folder && *folder;
     if (given || store_file(st)) {
         f->kind = &files_folder;
-        f->root = given ? xstrdup(folder) : beside(store_file(st));
+        f->root = given ? xstrdup(folder) : default_root(store_file(st));
     } else {
         f->kind = &files_tables;
     }
@@ -109,7 +109,7 @@ ramet_status file_open(ramet_call *c, const uint8_t digest[HASH_LEN], int64_t si
     return kind_of(c)->open(c, digest, size, fd);
 }
 
-static const char *told(ramet_call *c, arena *a, const char *fault)
+static const char *fault_text(ramet_call *c, arena *a, const char *fault)
 {
     return fault ? arena_printf(a, "its %s %s", kind_of(c)->word, fault) : NULL;
 }
@@ -117,7 +117,7 @@ static const char *told(ramet_call *c, arena *a, const char *fault)
 const char *file_read(ramet_call *c, arena *a, const uint8_t digest[HASH_LEN], int64_t from,
                       int64_t n, file_take take, void *arg)
 {
-    return told(c, a, kind_of(c)->read(c, a, digest, from, n, take, arg));
+    return fault_text(c, a, kind_of(c)->read(c, a, digest, from, n, take, arg));
 }
 
 const char *file_fault(ramet_call *c, arena *a, const uint8_t digest[HASH_LEN], int64_t size)
@@ -129,13 +129,13 @@ const char *file_fault(ramet_call *c, arena *a, const uint8_t digest[HASH_LEN], 
         fault = arena_printf(a, "has %lld bytes and should have %lld", (long long)have,
                              (long long)size);
     if (fault)
-        return told(c, a, fault);
+        return fault_text(c, a, fault);
     sha_begin(c->hasher);
     fault = kind_of(c)->read(c, a, digest, 0, size, take_hash, c->hasher);
     sha_end(c->hasher, got);
     if (!fault && memcmp(got, digest, HASH_LEN) != 0)
         fault = "is damaged: the hash is wrong";
-    return told(c, a, fault);
+    return fault_text(c, a, fault);
 }
 
 /* --------------------------------------------------------------------- removing */

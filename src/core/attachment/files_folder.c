@@ -231,8 +231,8 @@ static const char *folder_read(ramet_call *c, arena *a, const uint8_t digest[HAS
         return unopened(a);
     char *bytes = xmalloc(READ_BYTES);
     while (n > 0 && !fault) {
-        size_t most = n < (int64_t)READ_BYTES ? (size_t)n : READ_BYTES;
-        ssize_t got = pread(fd, bytes, most, from);
+        size_t max = n < (int64_t)READ_BYTES ? (size_t)n : READ_BYTES;
+        ssize_t got = pread(fd, bytes, max, from);
         if (got < 0 && errno == EINTR)
             continue;
         if (got == 0)

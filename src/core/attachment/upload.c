@@ -20,7 +20,7 @@ struct ramet_upload {
     incoming *to;
     bool finished; /* or failed to */
     sha *hash;
-    int64_t size, most;
+    int64_t size, max;
     char *name, *media_type, *id; /* id NULL: generated */
     bool random_id;
     int64_t life_us;
@@ -83,7 +83,7 @@ ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_
         TRY(hash_read(c, in->sha256, want));
     ramet_upload *u = xcalloc(1, sizeof *u);
     *u = (ramet_upload){.call = c, .hash = sha_new(), .check = in->sha256 != NULL};
-    u->most = in->max_bytes && in->max_bytes < limit ? in->max_bytes : limit;
+    u->max = in->max_bytes && in->max_bytes < limit ? in->max_bytes : limit;
     memcpy(u->want, want, HASH_LEN);
     u->life_us = in->life_us ? in->life_us : UNUSED_US;
     u->id = xstrdup(in->id);
@@ -101,9 +101,9 @@ ramet_status ramet_upload_begin(ramet_call *c, const ramet_upload_in *in, ramet_
 
 ramet_status ramet_upload_add(ramet_upload *u, const void *bytes, size_t n)
 {
-    if (n > (uint64_t)(u->most - u->size))
+    if (n > (uint64_t)(u->max - u->size))
         return call_fail(u->call, RAMET_TOO_LARGE, "attachment",
-                         "the attachment is larger than %lld bytes", (long long)u->most);
+                         "the attachment is larger than %lld bytes", (long long)u->max);
     TRY(content_add(u->to, bytes, n));
     sha_add(u->hash, bytes, n);
     u->size += (int64_t)n;

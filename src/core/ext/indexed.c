@@ -120,8 +120,8 @@ static ramet_status lacking_read(txn *tx, int64_t after, int limit, ramet_lackin
         spot s = {q_col_int(q, 0), q_col_int(q, 1), q_keep_text(q, 2, tx->arena)};
         VEC_PUSH(tx->arena, &at, s);
     }
-    size_t start = arena_used(tx->arena), most = txn_page_bytes(tx);
-    for (size_t i = 0; i < at.n && arena_used(tx->arena) - start < most; i++) {
+    size_t start = arena_used(tx->arena), max = txn_page_bytes(tx);
+    for (size_t i = 0; i < at.n && arena_used(tx->arena) - start < max; i++) {
         ramet_entry *e = arena_alloc(tx->arena, sizeof *e);
         if (!entry_load(tx, at.items[i].tree, at.items[i].k, e, hash))
             return txn_status(tx);
@@ -137,12 +137,12 @@ ramet_status ramet_indexed_lacking(ramet_call *c, int64_t after, int limit, rame
                                    size_t *n)
 {
     txn tx;
-    int most;
+    int max;
     *out = NULL;
     *n = 0;
     TRY(program_only(c));
-    TRY(check_limit(c, limit, 1001, 100, &most));
+    TRY(check_limit(c, limit, 1001, 100, &max));
     if (!txn_read(&tx, c))
         return c->err.status;
-    return txn_done(&tx, lacking_read(&tx, after, most, out, n));
+    return txn_done(&tx, lacking_read(&tx, after, max, out, n));
 }

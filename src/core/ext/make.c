@@ -16,11 +16,11 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/append.h"
+#include "core/change/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/event.h"
-#include "core/model/fork.h"
+#include "core/change/fork.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
@@ -196,7 +196,7 @@ static ramet_status make_do(txn *tx, const char *id, const ramet_make *m, bool a
  * belong to that client. Sets a missing title. */
 static ramet_status there_check(txn *tx, const ramet_make *m, const session_brief *s)
 {
-    db_stmt *q = db_query(tx->db, Q_session_words);
+    db_stmt *q = db_query(tx->db, Q_session_origin);
     q_int(q, 1, s->tree);
     q_int(q, 2, s->no);
     const char *client = "";

@@ -61,12 +61,12 @@ static void remarks_read(txn *tx, int64_t after, int limit, ramet_remark **out, 
 ramet_status ramet_remarks(ramet_call *c, int64_t after, int limit, ramet_remark **out, size_t *n)
 {
     txn tx;
-    int most;
+    int max;
     *out = NULL;
     *n = 0;
-    TRY(check_limit(c, limit, 1000, 50, &most));
+    TRY(check_limit(c, limit, 1000, 50, &max));
     if (!txn_read(&tx, c))
         return c->err.status;
-    remarks_read(&tx, after, most, out, n);
+    remarks_read(&tx, after, max, out, n);
     return txn_done(&tx, RAMET_OK);
 }

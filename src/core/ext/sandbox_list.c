@@ -201,7 +201,7 @@ ramet_status ramet_sandbox_sessions(ramet_call *c, const char *id, ramet_session
 
 /* ------------------------------------------------------------------ counted */
 
-static int most_first(const void *a, const void *b)
+static int by_count_falling(const void *a, const void *b)
 {
     const ramet_tag_count *p = a, *q = b;
     if (p->sessions != q->sessions)
@@ -220,7 +220,7 @@ static void tags_count(arena *a, const char **tags, size_t n, ramet_sandbox_coun
             out->tags[out->n_tags++].tag = tags[i];
         out->tags[out->n_tags - 1].sessions++;
     }
-    qsort(out->tags, out->n_tags, sizeof *out->tags, most_first);
+    qsort(out->tags, out->n_tags, sizeof *out->tags, by_count_falling);
 }
 
 static ramet_status count_run(txn *tx, const char *id, ramet_sandbox_counts *out)

@@ -12,7 +12,7 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/append.h"
+#include "core/change/append.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"

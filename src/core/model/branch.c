@@ -25,128 +25,6 @@
 #include "core/txn.h"
 
 #include <assert.h>
-#include <pthread.h>
-#include <stdlib.h>
-
-/* ------------------------------------------------------------ lineage cache */
-
-#define CACHE_SLOTS 16384 /* direct-mapped by id: 1.5 MiB */
-#define CACHE_LOCKS 64
-
-#define TIP_SLOTS 1024
-
-struct tip {
-    int64_t branch;
-    uint8_t hash[HASH_LEN];
-};
-
-#define WORDS_SLOTS 1024
-#define WORDS_BYTES 256
-
-struct words {
-    int64_t tree, branch, pos;
-    char text[WORDS_BYTES];
-};
-
-#define END_SLOTS 1024
-#define END_ID_BYTES 64
-
-/* Cached facts about an entry at which histories that are forked end. */
-struct end {
-    int64_t tree, key;
-    bool named; /* id and hash are known */
-    char id[END_ID_BYTES];
-    uint8_t hash[HASH_LEN];
-    bool folded;
-    int64_t delta; /* the last delta on its own branch up to it; 0: none */
-};
-
-struct lineage {
-    int64_t past; /* the past that all of it belongs to (B5); changed with all locks held */
-    struct tip tips[TIP_SLOTS]; /* see tip_check() */
-    struct end ends[END_SLOTS]; /* see end_of() */
-    struct words words[WORDS_SLOTS];
-    branch_meta slot[CACHE_SLOTS];
-    pthread_mutex_t lock[CACHE_LOCKS];
-};
-
-struct lineage *lineage_new(void)
-{
-    struct lineage *l = xcalloc(1, sizeof *l);
-    for (int i = 0; i < CACHE_LOCKS; i++)
-        pthread_mutex_init(&l->lock[i], NULL);
-    return l;
-}
-
-void lineage_free(struct lineage *l)
-{
-    if (!l)
-        return;
-    for (int i = 0; i < CACHE_LOCKS; i++)
-        pthread_mutex_destroy(&l->lock[i]);
-    free(l);
-}
-
-void lineage_enter(struct lineage *l, int64_t past)
-{
-    for (int i = 0; i < CACHE_LOCKS; i++)
-        pthread_mutex_lock(&l->lock[i]);
-    if (past > l->past) {
-        l->past = past;
-        memset(l->tips, 0, sizeof l->tips);
-        memset(l->ends, 0, sizeof l->ends);
-        memset(l->words, 0, sizeof l->words);
-        memset(l->slot, 0, sizeof l->slot);
-    }
-    for (int i = 0; i < CACHE_LOCKS; i++)
-        pthread_mutex_unlock(&l->lock[i]);
-}
-
-static bool cache_get(txn *tx, int64_t tree, int64_t id, branch_meta *m)
-{
-    struct lineage *l = tx->ramet->lineage;
-    size_t i = (size_t)id % CACHE_SLOTS;
-    pthread_mutex_lock(&l->lock[i % CACHE_LOCKS]);
-    bool usable = l->past == tx->past;
-    *m = l->slot[i];
-    pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
-    return usable && m->id == id && m->tree == tree;
-}
-
-static void cache_put(struct lineage *l, int64_t past, const branch_meta *m)
-{
-    size_t i = (size_t)m->id % CACHE_SLOTS;
-    pthread_mutex_lock(&l->lock[i % CACHE_LOCKS]);
-    if (l->past == past)
-        l->slot[i] = *m;
-    pthread_mutex_unlock(&l->lock[i % CACHE_LOCKS]);
-}
-
-static void words_keep(struct lineage *l, int64_t past, const root_words *w)
-{
-    size_t n = strlen(w->text) + 1;
-    if (n > WORDS_BYTES)
-        return;
-    struct words *to = &l->words[(size_t)w->branch % WORDS_SLOTS];
-    pthread_mutex_t *lock = &l->lock[(size_t)w->branch % CACHE_LOCKS];
-    pthread_mutex_lock(lock);
-    if (l->past == past) {
-        to->tree = w->tree;
-        to->branch = w->branch;
-        to->pos = w->pos;
-        memcpy(to->text, w->text, n);
-    }
-    pthread_mutex_unlock(lock);
-}
-
-void lineage_keep(struct lineage *l, const branch_seen *seen)
-{
-    assert(seen->n <= MAX_BRANCHES_SEEN);
-    for (size_t i = 0; i < seen->n; i++)
-        cache_put(l, seen->past, &seen->metas[i]);
-    if (seen->words.text)
-        words_keep(l, seen->past, &seen->words);
-}
 
 /* -------------------------------------------------------------------- rows */
 
@@ -178,7 +56,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         memcpy(b->tip, tip, HASH_LEN);
 }
 
-/* Conditions that a row must meet for a walk over it to end. */
+/* What a row must be for a walk over it to end. */
 static bool sane(const branch_row *b)
 {
     return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
@@ -192,9 +70,9 @@ bool branch_came(txn *tx, const branch_row *b)
         db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged", (long long)b->meta.id);
         return false;
     }
-    /* A writer sees its own uncommitted branches: those are added after the commit (B2). */
+    /* A writer sees its own uncommitted branches: those wait for the commit (B2). */
     if (!tx->writing)
-        cache_put(tx->ramet->lineage, tx->past, &b->meta);
+        lineage_put(tx->ramet->lineage, tx->past, &b->meta);
     else if (tx->seen && tx->seen->n < MAX_BRANCHES_SEEN)
         tx->seen->metas[tx->seen->n++] = b->meta;
     return true;
@@ -224,7 +102,7 @@ bool branch_lineage_load(txn *tx, int64_t tree, int64_t id, branch_row *b)
 
 bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m)
 {
-    if (cache_get(tx, tree, id, m))
+    if (lineage_get(tx, tree, id, m))
         return true;
     branch_row b;
     if (!branch_lineage_load(tx, tree, id, &b)) {
@@ -250,265 +128,6 @@ ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t
     }
     return call_fail(tx->call, RAMET_BRANCH_NOT_FOUND, "branch_id",
                      "session %s has no branch b%lld", s->id, (long long)want);
-}
-
-/* ------------------------------------------------------------------- paths */
-
-bool path_owner(txn *tx, const branch_meta *head, int64_t pos, branch_meta *owner)
-{
-    branch_meta m = *head;
-    while (m.base > pos) {
-        /* base falls with every step (B1), so this ends; a row that breaks it is damage. */
-        int64_t base = m.base, next = m.jump_base > pos ? m.jump : m.parent, id = m.id;
-        if (!branch_meta_load(tx, m.tree, next, &m))
-            return false;
-        if (m.base >= base) {
-            db_fail(tx->db, RAMET_DAMAGED, "branch b%lld has a damaged lineage", (long long)id);
-            return false;
-        }
-    }
-    *owner = m;
-    return true;
-}
-
-static bool entry_marked(const txn *tx, int64_t tree, int64_t k)
-{
-    return tx->mark.key == k && tx->mark.tree == tree && k;
-}
-
-/* The first words of a history, cached by its root branch. All paths through the entry at `pos` of
- * a branch start with what that branch holds before it; if it also holds the first entry, they
- * share their first words. */
-const char *words_get(txn *tx, const branch_row *head)
-{
-    branch_meta root, o;
-    if (!head->len || !path_owner(tx, &head->meta, 0, &root))
-        return NULL;
-    struct lineage *l = tx->ramet->lineage;
-    const struct words *w = &l->words[(size_t)root.id % WORDS_SLOTS];
-    pthread_mutex_t *lock = &l->lock[(size_t)root.id % CACHE_LOCKS];
-    const char *text = NULL;
-    int64_t pos = 0;
-    pthread_mutex_lock(lock);
-    if (l->past == tx->past && w->branch == root.id && w->tree == root.tree && w->pos < head->len) {
-        text = arena_strdup(tx->arena, w->text);
-        pos = w->pos;
-    }
-    pthread_mutex_unlock(lock);
-    return text && path_owner(tx, &head->meta, pos, &o) && o.id == root.id ? text : NULL;
-}
-
-void words_put(txn *tx, const branch_row *head, int64_t pos, const char *text)
-{
-    branch_meta root, o;
-    if (!path_owner(tx, &head->meta, 0, &root) || !path_owner(tx, &head->meta, pos, &o) ||
-        o.id != root.id)
-        return;
-    root_words w = {root.tree, root.id, pos, text};
-    /* A writer sees uncommitted rows (B2). */
-    if (!tx->writing)
-        words_keep(tx->ramet->lineage, tx->past, &w);
-    else if (tx->seen)
-        tx->seen->words = w;
-}
-
-/* The cache slot of an entry, locked, so that a second fork of the same session need not read its
- * last entry again: an entry never changes. NULL unless guards detect that the session has another
- * history by now. Reads in that mode see committed rows only, never those of the write itself. */
-static struct end *end_of(txn *tx, int64_t tree, int64_t k, pthread_mutex_t **lock)
-{
-    if (!db_guarded(tx->db) || db_fresh(tx->db) || !k)
-        return NULL;
-    size_t i = (size_t)((uint64_t)k * 0x9E3779B97F4A7C15u >> 32) % END_SLOTS;
-    struct end *e = &tx->ramet->lineage->ends[i];
-    *lock = &tx->ramet->lineage->lock[i % CACHE_LOCKS];
-    pthread_mutex_lock(*lock);
-    if (tx->ramet->lineage->past != tx->past) {
-        pthread_mutex_unlock(*lock);
-        return NULL;
-    }
-    if (e->key != k || e->tree != tree)
-        *e = (struct end){.tree = tree, .key = k};
-    return e;
-}
-
-static bool end_mark(txn *tx, int64_t tree, int64_t k)
-{
-    pthread_mutex_t *lock;
-    const struct end *e = end_of(tx, tree, k, &lock);
-    bool known = e && e->named;
-    if (known) {
-        tx->mark = (entry_mark){.tree = tree, .key = k, .id = arena_strdup(tx->arena, e->id)};
-        memcpy(tx->mark.hash, e->hash, HASH_LEN);
-    }
-    if (e)
-        pthread_mutex_unlock(lock);
-    return known;
-}
-
-static void end_name(txn *tx)
-{
-    pthread_mutex_t *lock;
-    size_t n = strlen(tx->mark.id) + 1;
-    struct end *e = n <= END_ID_BYTES ? end_of(tx, tx->mark.tree, tx->mark.key, &lock) : NULL;
-    if (!e)
-        return;
-    e->named = true;
-    memcpy(e->id, tx->mark.id, n);
-    memcpy(e->hash, tx->mark.hash, HASH_LEN);
-    pthread_mutex_unlock(lock);
-}
-
-bool end_delta(txn *tx, int64_t tree, int64_t k, int64_t *delta)
-{
-    pthread_mutex_t *lock;
-    const struct end *e = end_of(tx, tree, k, &lock);
-    bool known = e && e->folded;
-    if (known)
-        *delta = e->delta;
-    if (e)
-        pthread_mutex_unlock(lock);
-    return known;
-}
-
-void end_fold(txn *tx, int64_t tree, int64_t k, int64_t delta)
-{
-    pthread_mutex_t *lock;
-    struct end *e = db_status(tx->db) == RAMET_OK ? end_of(tx, tree, k, &lock) : NULL;
-    if (!e)
-        return;
-    e->folded = true;
-    e->delta = delta;
-    pthread_mutex_unlock(lock);
-}
-
-/* Id and hash of the entry at k, in tx->mark; false when it is missing or damaged. */
-static bool entry_mark_at(txn *tx, int64_t tree, int64_t k)
-{
-    if (entry_marked(tx, tree, k) || end_mark(tx, tree, k))
-        return true;
-    db_stmt *q = db_query(tx->db, Q_entry_name);
-    q_int(q, 1, tree);
-    q_int(q, 2, k);
-    size_t n = 0;
-    const void *hash = q_row(q) ? q_col_blob(q, 2, &n) : NULL;
-    bool ok = hash && n == HASH_LEN;
-    tx->mark = (entry_mark){.tree = tree};
-    if (ok) {
-        memcpy(tx->mark.hash, hash, HASH_LEN);
-        tx->mark.id = q_keep_text(q, 0, tx->arena);
-    }
-    q_end(q);
-    ok = ok && tx->mark.id;
-    tx->mark.key = ok ? k : 0;
-    if (ok)
-        end_name(tx);
-    return ok;
-}
-
-/* Whether the entry at k has that id: a damaged index could point anywhere. */
-static bool entry_is(txn *tx, int64_t tree, int64_t k, const char *id)
-{
-    return entry_mark_at(tx, tree, k) && strcmp(tx->mark.id, id) == 0;
-}
-
-int64_t path_find(txn *tx, const branch_row *head, const char *entry_id, int64_t *k)
-{
-    db_stmt *q = db_query(tx->db, Q_entry_by_id);
-    q_int(q, 1, head->meta.tree);
-    q_text(q, 2, entry_id);
-    int64_t found = -1;
-    while (found < 0 && q_row(q)) {
-        int64_t key = q_col_int(q, 0), pos = KEY_POS(key);
-        branch_meta owner;
-        if (pos >= head->len)
-            continue;
-        if (KEY_BRANCH(key) != head->meta.id || pos < head->meta.base) {
-            if (!path_owner(tx, &head->meta, pos, &owner) || owner.id != KEY_BRANCH(key))
-                continue;
-        }
-        found = pos;
-        *k = key;
-    }
-    q_end(q);
-    if (found >= 0 && !entry_is(tx, head->meta.tree, *k, entry_id)) {
-        db_fail(tx->db, RAMET_DAMAGED,
-                "the index of entries is damaged: %s is not at position %lld", entry_id,
-                (long long)found);
-        return -1;
-    }
-    return found;
-}
-
-bool path_hash(txn *tx, const branch_row *head, int64_t n, uint8_t out[HASH_LEN])
-{
-    memset(out, 0, HASH_LEN);
-    if (n == 0)
-        return true;
-    if (n == head->len) {
-        memcpy(out, head->tip, HASH_LEN);
-        return true;
-    }
-    branch_meta o;
-    if (!path_owner(tx, &head->meta, n - 1, &o))
-        return false;
-    int64_t k = KEY(o.id, n - 1);
-    if (entry_marked(tx, head->meta.tree, k)) {
-        memcpy(out, tx->mark.hash, HASH_LEN);
-        return true;
-    }
-    db_stmt *q = db_query(tx->db, Q_entry_hash);
-    q_int(q, 1, head->meta.tree);
-    q_int(q, 2, k);
-    size_t len = 0;
-    const void *p = q_row(q) ? q_col_blob(q, 0, &len) : NULL;
-    if (p && len == HASH_LEN)
-        memcpy(out, p, HASH_LEN);
-    q_end(q);
-    if (len != HASH_LEN) {
-        db_fail(tx->db, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
-                (long long)(n - 1), (long long)o.id);
-        return false;
-    }
-    return true;
-}
-
-const char *path_entry_id(txn *tx, const branch_row *head, int64_t pos)
-{
-    branch_meta o;
-    if (pos < 0 || pos >= head->len || !path_owner(tx, &head->meta, pos, &o))
-        return NULL;
-    const char *id = entry_mark_at(tx, head->meta.tree, KEY(o.id, pos)) ? tx->mark.id : NULL;
-    if (!id)
-        db_fail(tx->db, RAMET_DAMAGED, "the entry at position %lld of branch b%lld is missing",
-                (long long)pos, (long long)o.id);
-    return id;
-}
-
-bool path_segments(txn *tx, const branch_meta *head, int64_t lo, int64_t hi, segment **out,
-                   size_t *n)
-{
-    VEC(segment) v = {0};
-    *out = NULL;
-    *n = 0;
-    branch_meta m = *head;
-    while (hi > lo) {
-        if (!path_owner(tx, &m, hi - 1, &m))
-            return false;
-        segment s = {.meta = m, .lo = m.base > lo ? m.base : lo, .hi = hi};
-        VEC_PUSH(tx->arena, &v, s);
-        hi = m.base;
-        if (hi > lo && !branch_meta_load(tx, m.tree, m.parent, &m))
-            return false;
-    }
-    for (size_t i = 0; i < v.n / 2; i++) {
-        segment t = v.items[i];
-        v.items[i] = v.items[v.n - 1 - i];
-        v.items[v.n - 1 - i] = t;
-    }
-    *out = v.items;
-    *n = v.n;
-    return true;
 }
 
 /* ------------------------------------------------------------------ create */
@@ -549,8 +168,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
 {
     assert(tx->writing);
     txn_assert(tx, !from || from->meta.tree == s->tree);
-    /* The branches of a session are ordered by creation time, then by number. The clock of another
-     * process may be ahead. The first branch is as old as its session. */
+    /* An inherited entry that this branch replaces remains one of its versions. */
     bool tie = why == BRANCH_NEXT && not_before >= tx->now;
     int64_t id = tie ? db_number_above(tx->db, DB_BRANCH) : db_number(tx->db, DB_BRANCH, NULL);
     int64_t created = not_before > tx->now ? not_before : tx->now;
@@ -578,7 +196,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
         if (!path_hash(tx, from, base, out->tip))
             return;
     }
-    /* An inherited entry that this branch replaces remains one of its versions. */
+    /* An inherited entry that this branch takes the place of stays one of its versions. */
     if (from && why == BRANCH_NEXT && base < from->len) {
         branch_meta o;
         if (!path_owner(tx, &from->meta, base, &o))
@@ -587,7 +205,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
     }
     branch_insert(tx, out);
 }
-
+/* The cache slot for tips that this process has checked, or made itself. */
 void branches_of(txn *tx, const session_access *s, branch_row **out, size_t *n)
 {
     VEC(branch_row) v = {0};
@@ -616,51 +234,19 @@ void head_fill(txn *tx, const branch_row *b, ramet_head *out)
                 (long long)b->meta.id);
     if (b->len == 0 || !path_owner(tx, &b->meta, b->len - 1, &o))
         return;
-    bool found = entry_mark_at(tx, b->meta.tree, KEY(o.id, b->len - 1));
+    bool found = path_mark(tx, b->meta.tree, KEY(o.id, b->len - 1));
     if (found)
         out->entry_id = tx->mark.id;
-    /* A damaged length or hash would silently change the history. */
+    /* A length or a hash that was damaged would make the history another one without a word. */
     if (!found || memcmp(tx->mark.hash, b->tip, HASH_LEN) != 0)
         db_fail(tx->db, RAMET_DAMAGED,
                 "branch b%lld is damaged: its last entry is not the one at %lld",
                 (long long)b->meta.id, (long long)(b->len - 1));
 }
 
-/* The cache slot for tips that this process has checked, or made itself. */
-static struct tip *tip_slot(txn *tx, int64_t branch, pthread_mutex_t **lock)
-{
-    size_t i = (size_t)branch % TIP_SLOTS;
-    *lock = &tx->ramet->lineage->lock[i % CACHE_LOCKS];
-    return &tx->ramet->lineage->tips[i];
-}
-
-void tip_note(txn *tx, const branch_row *b)
-{
-    assert(tx->writing);
-    pthread_mutex_t *lock;
-    struct tip *t = tip_slot(tx, b->meta.id, &lock);
-    pthread_mutex_lock(lock);
-    if (tx->ramet->lineage->past == tx->past) {
-        t->branch = b->meta.id;
-        memcpy(t->hash, b->tip, HASH_LEN);
-    }
-    pthread_mutex_unlock(lock);
-}
-
-static bool tip_known(txn *tx, const branch_row *b)
-{
-    pthread_mutex_t *lock;
-    const struct tip *t = tip_slot(tx, b->meta.id, &lock);
-    pthread_mutex_lock(lock);
-    bool known = tx->ramet->lineage->past == tx->past && t->branch == b->meta.id &&
-                 memcmp(t->hash, b->tip, HASH_LEN) == 0;
-    pthread_mutex_unlock(lock);
-    return known;
-}
-
 ramet_status tip_check(txn *tx, const branch_row *b)
 {
-    if (tip_known(tx, b))
+    if (tip_is_known(tx, b))
         return RAMET_OK;
     uint8_t hash[HASH_LEN];
     branch_row longer = *b; /* makes path_hash() read the entry, not the tip */

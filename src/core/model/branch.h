@@ -47,9 +47,7 @@ void branches_of(txn *tx, const session_access *s, branch_row **out, size_t *n);
 void head_fill(txn *tx, const branch_row *b, ramet_head *out);
 /* Checks that the tip is the hash of the last entry: nothing must be chained onto a damaged one. */
 ramet_status tip_check(txn *tx, const branch_row *b);
-/* Remembers a tip that was just made, so that the next append need not check it. */
-void tip_note(txn *tx, const branch_row *b);
-/* Compares expected_head with a branch: RAMET_OK or RAMET_HEAD_MOVED. */
+/* expected_head against a branch: RAMET_OK or RAMET_HEAD_MOVED. */
 ramet_status head_check(txn *tx, const branch_row *b, const uint8_t *expected, bool given);
 
 #endif

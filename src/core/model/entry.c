@@ -19,6 +19,7 @@
 #include "core/model/branch.h"
 #include "core/event.h"
 #include "core/model/key.h"
+#include "core/model/lineage_cache.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"

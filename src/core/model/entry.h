@@ -30,7 +30,7 @@ typedef struct entry_new {
 } entry_new;
 
 /* Checks and prepares a batch. */
-ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most,
+ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t max,
                              int64_t now, entry_new **out);
 /* An entry's content as it is stored; NULL where a column is empty. */
 typedef struct entry_cols {

@@ -14,6 +14,8 @@ bool path_owner(txn *tx, const branch_meta *head, int64_t pos, branch_meta *owne
 int64_t path_find(txn *tx, const branch_row *head, const char *entry_id, int64_t *k);
 /* Hash after the first n entries of a path. */
 bool path_hash(txn *tx, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]);
+/* Sets tx->mark to the id and hash of the entry at k; false when it is missing or damaged. */
+bool path_mark(txn *tx, int64_t tree, int64_t k);
 /* Id of the entry at a position; NULL when there is none. */
 const char *path_entry_id(txn *tx, const branch_row *head, int64_t pos);
 

@@ -203,10 +203,10 @@ static ramet_status usage_check(ramet_call *c, size_t i, const ramet_usage *in, 
     if (in->input < 0 || in->output < 0 || in->cached < 0 || in->cost < 0)
         return call_fail(c, RAMET_INVALID, field, "%s: numbers must not be negative", field);
     /* A branch's running sums must fit: 2^24 entries of at most this much each. */
-    const int64_t most = (int64_t)1 << 38;
-    if (in->input > most || in->output > most || in->cached > most || in->cost > most)
+    const int64_t max = (int64_t)1 << 38;
+    if (in->input > max || in->output > max || in->cached > max || in->cost > max)
         return call_fail(c, RAMET_INVALID, field, "%s: a number is larger than %lld", field,
-                         (long long)most);
+                         (long long)max);
     const char *currency = in->currency && *in->currency ? in->currency : in->cost ? "USD" : "";
     if (strlen(currency) > 16)
         return call_fail(c, RAMET_INVALID, field, "%s: the currency has more than 16 bytes", field);
@@ -286,8 +286,8 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, i
     n->entry.client = c->client;
     n->entry.state_delta = in->state_delta;
     n->entry.created = in->created ? in->created : now;
-    size_t most = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
-    if (len(n->text) + len(n->parts) + len(n->body) > most) {
+    size_t max = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
+    if (len(n->text) + len(n->parts) + len(n->body) > max) {
         pack_texts t = {{n->text, n->parts, n->body}};
         n->packed = pack_make(c->arena, &t, &n->packed_len);
         n->flags |= FLAG_LARGE;
@@ -341,12 +341,12 @@ static ramet_status doubles(ramet_call *c, entry_new *list, size_t n)
     return RAMET_OK;
 }
 
-ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most,
+ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t max,
                              int64_t now, entry_new **out)
 {
-    if (n > most)
+    if (n > max)
         return call_fail(c, RAMET_BATCH_TOO_LARGE, "entries",
-                         "%zu entries; at most %zu are allowed", n, most);
+                         "%zu entries; at most %zu are allowed", n, max);
     if (c->client)
         TRY(check_id(c, "client", c->client));
     entry_new *list = arena_array(c->arena, n + 1, sizeof *list);

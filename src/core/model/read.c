@@ -84,7 +84,7 @@ static bool sieve_takes(const sieve *s, const ramet_entry *e)
 typedef struct collect {
     sieve of;
     size_t bytes; /* a page is full past these; 0: PAGE_BYTES */
-    size_t most;
+    size_t max;
     arena *arena; /* holds what is kept */
     size_t start_bytes;
     arena *scratch; /* with a filter: entries are read into it, and matching ones copied */
@@ -115,7 +115,7 @@ static size_t collect_bytes(const collect *c)
 
 static bool collect_room(const collect *c)
 {
-    return c->v.n < c->most && arena_used(c->arena) - c->start_bytes < collect_bytes(c);
+    return c->v.n < c->max && arena_used(c->arena) - c->start_bytes < collect_bytes(c);
 }
 
 /* False when the page is full, or when the scratch memory must be released first. */
@@ -150,7 +150,7 @@ static void collect_forward(txn *tx, const branch_row *b, int64_t lo, int64_t hi
     if (!sieve_any(&c->of))
         collect_channel(tx, b, lo, hi, c);
     else
-        path_read(tx, b, lo, lo + (int64_t)c->most < hi ? lo + (int64_t)c->most : hi, tx->arena,
+        path_read(tx, b, lo, lo + (int64_t)c->max < hi ? lo + (int64_t)c->max : hi, tx->arena,
                   collect_take, c);
 }
 
@@ -160,14 +160,14 @@ static void collect_backward(txn *tx, const branch_row *b, int64_t lo, int64_t h
 {
     VEC(ramet_entry) all = {0};
     bool any = sieve_any(&c->of);
-    int64_t step = any ? (int64_t)c->most : CHUNK;
+    int64_t step = any ? (int64_t)c->max : CHUNK;
     size_t bytes = 0;
     arena *scratch = any ? NULL : arena_new();
-    while (hi > lo && all.n < c->most && bytes < collect_bytes(c)) {
+    while (hi > lo && all.n < c->max && bytes < collect_bytes(c)) {
         int64_t from = hi - step > lo ? hi - step : lo;
         collect part = {.of = c->of,
                         .bytes = c->bytes,
-                        .most = SIZE_MAX,
+                        .max = SIZE_MAX,
                         .arena = tx->arena,
                         .scratch = scratch};
         part.start_bytes = arena_used(tx->arena);
@@ -180,7 +180,7 @@ static void collect_backward(txn *tx, const branch_row *b, int64_t lo, int64_t h
             step = step > 8 ? step / 8 : 1;
             continue;
         }
-        for (size_t i = part.v.n; i-- > 0 && all.n < c->most;)
+        for (size_t i = part.v.n; i-- > 0 && all.n < c->max;)
             VEC_PUSH(tx->arena, &all, part.v.items[i]);
         bytes += arena_used(tx->arena) - part.start_bytes;
         hi = from;
@@ -200,7 +200,7 @@ static bool any_in(txn *tx, const branch_row *b, int64_t lo, int64_t hi, const c
     bool found = false;
     while (lo < hi && !found && db_status(tx->db) == RAMET_OK) {
         collect c = {
-            .of.channel = channel, .most = 1, .arena = scratch, .scratch = scratch, .seen = lo - 1};
+            .of.channel = channel, .max = 1, .arena = scratch, .scratch = scratch, .seen = lo - 1};
         path_read(tx, b, lo, lo + CHUNK < hi ? lo + CHUNK : hi, scratch, collect_take, &c);
         found = c.v.n > 0;
         lo = c.seen + 1;
@@ -283,7 +283,7 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
     TRY(window_of(tx, &b, in, &w));
     collect c = {.of = {in->channel, in->want, in->want_arg},
                  .bytes = tx->call->page_bytes,
-                 .most = (size_t)limit,
+                 .max = (size_t)limit,
                  .arena = tx->arena};
     c.start_bytes = arena_used(tx->arena);
     c.seen = w.lo - 1;
@@ -297,7 +297,7 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
     out->entries = c.v.items;
     out->n = c.v.n;
     if (in->want) {
-        bool cut = c.v.n < c.most;
+        bool cut = c.v.n < c.max;
         out->more_before = cut && in->tail && c.seen > w.lo;
         out->more_after = cut && !in->tail && c.seen < w.hi - 1;
     } else {
@@ -347,7 +347,7 @@ static ramet_status get_run(txn *tx, const char *session, int64_t branch, const 
     TRY(session_open(tx, session, NEED_READ, &s));
     TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, branch, &b));
     TRY(find_or_fail(tx, &b, "entry_id", id, &pos, &k));
-    collect c = {.most = 1, .arena = tx->arena};
+    collect c = {.max = 1, .arena = tx->arena};
     path_read(tx, &b, pos, pos + 1, tx->arena, collect_take, &c);
     TRY(txn_status(tx));
     versions_fill(tx, &s.access, s.moves != 0, c.v.items, c.v.n);
@@ -449,8 +449,8 @@ static ramet_status stream_page(ramet_stream *s)
     s->at = 0;
     do {
         arena_reset(s->page);
-        s->got = (collect){
-            .of.channel = s->channel, .most = CHUNK, .arena = s->page, .scratch = s->page};
+        s->got =
+            (collect){.of.channel = s->channel, .max = CHUNK, .arena = s->page, .scratch = s->page};
         if (!txn_read(&tx, s->call))
             return s->call->err.status;
         arena *own = tx.arena;
@@ -564,17 +564,17 @@ static ramet_status record_run(txn *tx, const char *session, ramet_log log, int6
     *total = 0;
     if (run_find(tx, &s, log, Q_run_last, 0, &r) && branch_load(tx, s.tree, KEY_BRANCH(r.key), &b))
         *total = r.rec + b.len - KEY_POS(r.key);
-    collect c = {.bytes = tx->call->page_bytes, .most = (size_t)limit, .arena = tx->arena};
+    collect c = {.bytes = tx->call->page_bytes, .max = (size_t)limit, .arena = tx->arena};
     c.start_bytes = arena_used(tx->arena);
     int64_t at = from;
-    while (at < *total && c.v.n < c.most) {
+    while (at < *total && c.v.n < c.max) {
         if (!run_find(tx, &s, log, Q_run_at, at, &r))
             db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged at %lld", s.id,
                     (long long)at);
         TRY(txn_status(tx));
         int64_t end = run_find(tx, &s, log, Q_run_after, at, &next) ? next.rec : *total;
         int64_t lo = KEY_POS(r.key) + (at - r.rec), hi = lo + (end - at);
-        int64_t room = (int64_t)(c.most - c.v.n);
+        int64_t room = (int64_t)(c.max - c.v.n);
         if (!branch_load(tx, s.tree, KEY_BRANCH(r.key), &b) || hi > b.len ||
             !run_ends_at(tx, &s, &r, &b, hi))
             db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged", s.id);
@@ -600,16 +600,16 @@ ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int
                           int limit, ramet_page *out, int64_t *total)
 {
     txn tx;
-    int most;
+    int max;
     *out = (ramet_page){0};
-    TRY(check_limit(c, limit, 1000, 50, &most));
+    TRY(check_limit(c, limit, 1000, 50, &max));
     if (from < 0)
         return call_fail(c, RAMET_INVALID, "from", "from must not be negative");
     if (log != RAMET_LOG_MAIN && log != RAMET_LOG_ADK)
         return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_status st = txn_done(&tx, record_run(&tx, session, log, from, most, out, total));
+    ramet_status st = txn_done(&tx, record_run(&tx, session, log, from, max, out, total));
     if (st != RAMET_OK)
         *out = (ramet_page){0};
     return st;

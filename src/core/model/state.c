@@ -20,8 +20,8 @@
 #include "core/model/branch.h"
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
-#include "core/model/log_rules.h"
-#include "core/model/move.h"
+#include "core/change/log_rules.h"
+#include "core/change/move.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
@@ -40,7 +40,7 @@ int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, in
     if (n <= owner->base)
         return inherited;
     int64_t end = KEY(owner->id, n - 1), k;
-    if (end_delta(tx, owner->tree, end, &k))
+    if (fork_entry_delta(tx, owner->tree, end, &k))
         return k ? k : inherited;
     db_stmt *q = db_query(tx->db, Q_delta_last);
     q_int(q, 1, owner->tree);
@@ -48,7 +48,7 @@ int64_t delta_before_on(txn *tx, const branch_meta *owner, int64_t inherited, in
     q_int(q, 3, end);
     k = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
-    end_fold(tx, owner->tree, end, k);
+    fork_entry_keep_delta(tx, owner->tree, end, k);
     return k ? k : inherited;
 }
 
@@ -275,7 +275,7 @@ static ramet_status adk_fold(txn *tx, const session_full *s, const branch_row *h
     cut_result cut = {.main = n};
     if (!s->adk || share_only(tx, &s->access) || !branch_load(tx, s->tree, s->adk, &adk))
         return txn_status(tx);
-    TRY(cut_beside(tx, head, &adk, &(ramet_at){0}, &cut));
+    TRY(cut_adk(tx, head, &adk, &(ramet_at){0}, &cut));
     const char *hidden =
         adk_open(tx, s) ? NULL : log_rules_of(tx, RAMET_LOG_ADK)->private_state_key;
     fold_join(to, tx, s->tree, delta_before(tx, &adk, cut.adk), hidden);

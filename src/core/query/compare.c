@@ -32,9 +32,9 @@ static ramet_status side_open(txn *tx, const ramet_side_in *in, side *out)
 }
 
 /* The number of entries that two paths share, at most `most`. */
-static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, int64_t most)
+static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, int64_t max)
 {
-    int64_t lo = 0, hi = most; /* equal at lo; not known above hi */
+    int64_t lo = 0, hi = max; /* equal at lo; not known above hi */
     if (a->len < hi)
         hi = a->len;
     if (b->len < hi)
@@ -70,7 +70,7 @@ static int64_t path_created(txn *tx, const branch_row *head, int64_t pos)
 typedef struct own_part {
     arena *arena;
     ramet_entry *entries;
-    size_t n, most;
+    size_t n, max;
     size_t bytes; /* kept so far */
 } own_part;
 
@@ -78,10 +78,10 @@ static bool own_take(void *arg, ramet_entry *e)
 {
     own_part *o = arg;
     if (!o->entries)
-        o->entries = arena_array(o->arena, o->most, sizeof *o->entries);
+        o->entries = arena_array(o->arena, o->max, sizeof *o->entries);
     o->entries[o->n++] = *e;
     o->bytes += strlen(e->text) + strlen(e->parts) + (e->body ? strlen(e->body) : 0);
-    return o->n < o->most && o->bytes < PAGE_BYTES;
+    return o->n < o->max && o->bytes < PAGE_BYTES;
 }
 
 static void side_fill(txn *tx, const side *from, int64_t shared, int limit, ramet_compare_side *out)
@@ -100,7 +100,7 @@ static void side_fill(txn *tx, const side *from, int64_t shared, int limit, rame
         return;
     out->first = path_created(tx, &from->branch, shared);
     out->last = path_created(tx, &from->branch, len - 1);
-    own_part own = {.arena = tx->arena, .most = (size_t)(hi - shared)};
+    own_part own = {.arena = tx->arena, .max = (size_t)(hi - shared)};
     path_read(tx, &from->branch, shared, hi, tx->arena, own_take, &own);
     out->entries = own.entries;
     out->n = own.n;

@@ -18,10 +18,10 @@
 
 #include <stdlib.h>
 
-#define SESSIONS_MOST 100000
+#define MAX_SESSIONS 100000
 #define CHUNK 1000
-#define WRITERS_MOST 256
-#define DAYS_MOST 366
+#define MAX_WRITERS 256
+#define MAX_DAYS 366
 #define DAYS_DEFAULT 30
 #define DAY_US ((int64_t)86400 * 1000000)
 
@@ -125,7 +125,7 @@ static void writers_note(survey *v, const branch_row *b, int64_t from)
     q_int(q, 1, b->meta.tree);
     q_int(q, 2, KEY(b->meta.id, from));
     q_int(q, 3, KEY(b->meta.id, b->len) - 1);
-    q_int(q, 4, WRITERS_MOST);
+    q_int(q, 4, MAX_WRITERS);
     while (q_row(q))
         if (q_col_int(q, 0) == RAMET_USER)
             user_note(v->arena, &v->who, q_col_text(q, 1), DID_SOMETHING);
@@ -295,16 +295,16 @@ ramet_status ramet_statistics(ramet_call *c, int days, ramet_activity *out)
 {
     txn tx;
     *out = (ramet_activity){0};
-    if (days < 0 || days > DAYS_MOST)
+    if (days < 0 || days > MAX_DAYS)
         return call_fail(c, RAMET_INVALID, "days", "days is %d; it must be 1 to %d", days,
-                         DAYS_MOST);
+                         MAX_DAYS);
     if (!txn_read(&tx, c))
         return c->err.status;
     out->days = days ? days : DAYS_DEFAULT;
     survey v = {.tx = &tx,
                 .arena = arena_new(),
                 .since = tx.now - out->days * DAY_US,
-                .left = SESSIONS_MOST,
+                .left = MAX_SESSIONS,
                 .out = out};
     tx.arena = arena_new();
     if (c->user)

@@ -321,7 +321,7 @@ static void page_fill(tree_page *w, int limit, ramet_page *out)
 {
     txn *tx = w->tx;
     VEC(ramet_entry) v = {0};
-    size_t start = arena_used(tx->arena), most = txn_page_bytes(tx);
+    size_t start = arena_used(tx->arena), max = txn_page_bytes(tx);
     while (w->n && db_status(tx->db) == RAMET_OK) {
         run *r = w->heap[0];
         if (!r->next && !run_look(w, r)) {
@@ -334,7 +334,7 @@ static void page_fill(tree_page *w, int limit, ramet_page *out)
             if (!r->next)
                 continue;
         }
-        if (v.n == (size_t)limit || (v.n && arena_used(tx->arena) - start >= most)) {
+        if (v.n == (size_t)limit || (v.n && arena_used(tx->arena) - start >= max)) {
             out->more_after = !w->back;
             out->more_before = w->back;
             break;

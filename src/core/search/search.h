@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 
-#define SCOPE_WORDS                                                                                \
+#define MAX_SCOPE_NUMBERS                                                                          \
     512 /* most alternatives of a filter that the index checks itself, as a scope                  \
          */
 

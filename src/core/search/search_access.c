@@ -231,7 +231,7 @@ static void reach_note(finder *f, const branch_row *b, numbers *sessions)
             map_put(f->keep, &f->reach, m.id, have);
         }
         *have = upto;
-        if (sessions->n <= SCOPE_WORDS && !numbers_have(sessions, m.session))
+        if (sessions->n <= MAX_SCOPE_NUMBERS && !numbers_have(sessions, m.session))
             VEC_PUSH(f->keep, sessions, m.session);
         upto = m.base;
         if (!m.parent || !branch_meta_load(&f->tx, m.tree, m.parent, &m))
@@ -257,7 +257,7 @@ static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
         if (b[i].meta.log == RAMET_LOG_MAIN)
             reach_note(f, &b[i], sessions);
     *tree = s.tree;
-    if (sessions->n <= SCOPE_WORDS)
+    if (sessions->n <= MAX_SCOPE_NUMBERS)
         *g = (fts_scope){.letter = 's', .numbers = sessions->items, .n = sessions->n};
     return RAMET_OK;
 }
@@ -276,7 +276,7 @@ static void user_begin(finder *f, const numbers *mine, fts_scope *g)
     }
     /* Only when there are many it pays to check which of them have anything indexed. */
     bool few = mine->n <= own.n + SCOPE_FEW;
-    for (size_t i = 0, j = 0; i < mine->n && other->n <= SCOPE_WORDS; i++) {
+    for (size_t i = 0, j = 0; i < mine->n && other->n <= MAX_SCOPE_NUMBERS; i++) {
         while (j < own.n && own.items[j] < mine->items[i])
             j++;
         if (j < own.n && own.items[j] == mine->items[i])
@@ -284,7 +284,7 @@ static void user_begin(finder *f, const numbers *mine, fts_scope *g)
         if (few || fts_tree_owner(f->index, mine->items[i]))
             VEC_PUSH(f->keep, other, mine->items[i]);
     }
-    if (other->n > SCOPE_WORDS)
+    if (other->n > MAX_SCOPE_NUMBERS)
         f->check = true;
     else if (!other->n && !own.n)
         f->none = true;
@@ -309,10 +309,10 @@ static ramet_status tag_begin(finder *f, fts_scope *g)
     f->tag = tags[0];
     db_stmt *q = db_query(f->tx.db, Q_tag_trees);
     q_text(q, 1, f->tag);
-    q_int(q, 2, SCOPE_WORDS + 1);
+    q_int(q, 2, MAX_SCOPE_NUMBERS + 1);
     numbers_read(f, q, trees);
     f->none |= trees->n == 0;
-    if (trees->n <= SCOPE_WORDS)
+    if (trees->n <= MAX_SCOPE_NUMBERS)
         *g = (fts_scope){.letter = 't', .numbers = trees->items, .n = trees->n};
     return RAMET_OK;
 }
@@ -327,9 +327,9 @@ static void time_begin(finder *f)
     q_int(q, 1, f->in->since ? f->in->since : INT64_MIN);
     q_int(q, 2, f->in->until ? f->in->until : INT64_MAX);
     if (q_row(q) && !q_col_null(q, 0)) {
-        const int64_t most = INT64_MAX >> (FTS_SPAN_BITS + 1);
-        int64_t last = ((q_col_range(q, 1, 0, most, "span.block") + 1) << FTS_SPAN_BITS) - 1;
-        f->low = q_col_range(q, 0, 0, most, "span.block") << FTS_SPAN_BITS;
+        const int64_t max = INT64_MAX >> (FTS_SPAN_BITS + 1);
+        int64_t last = ((q_col_range(q, 1, 0, max, "span.block") + 1) << FTS_SPAN_BITS) - 1;
+        f->low = q_col_range(q, 0, 0, max, "span.block") << FTS_SPAN_BITS;
         f->top_high = last < f->top_high ? last : f->top_high;
     } else {
         f->none = true;

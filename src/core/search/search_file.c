@@ -34,7 +34,7 @@ static ramet_status index_open(ramet *r, struct search *s, bool create, char *me
                      .vfs = r->vfs,
                      .busy_ms = r->busy_ms,
                      .create = create,
-                     .beside = store_path(r->store),
+                     .mode_from = store_path(r->store),
                      .writer = true,
                      .index = true};
     ramet_status st = fts_open(&cfg, &s->index, message);

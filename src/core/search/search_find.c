@@ -48,7 +48,7 @@ static void window_read(finder *f, fts_want *want, window *w)
     w->more = false;
     fts_find(f->index, want, f->low, w->high);
     while (!w->more && fts_next(f->index, &d)) {
-        w->more = w->n == w->size.most || (w->n >= w->size.enough && w->high - d.no > w->size.span);
+        w->more = w->n == w->size.max || (w->n >= w->size.enough && w->high - d.no > w->size.span);
         if (w->more)
             break;
         w->lowest = d.no;
@@ -179,7 +179,7 @@ static ramet_status page_find(finder *f, page *p)
     bool look = f->check || f->only || f->in->since || f->in->until;
     fts_window size = *fts_window_of(f->index);
     if (!has_phrase(f->query))
-        size.enough = size.most;
+        size.enough = size.max;
     fts_want want = {.terms = f->query->terms,
                      .n = f->query->n,
                      .n_find = f->query->n_find,
@@ -191,7 +191,7 @@ static ramet_status page_find(finder *f, page *p)
                      .pass = look ? see_pass : NULL,
                      .arg = f,
                      .a = f->keep};
-    window w = {.items = arena_array(f->keep, size.most, sizeof *w.items),
+    window w = {.items = arena_array(f->keep, size.max, sizeof *w.items),
                 .size = size,
                 .high = cursor ? from.high : f->top_high};
     p->out->bounded = w.high < f->top_high;

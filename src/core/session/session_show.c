@@ -82,7 +82,7 @@ static bool title_take(void *arg, ramet_entry *e)
 }
 
 /* The first line of the first user message near the start of a session's history. */
-static const char *first_words(txn *tx, const session_full *s, const branch_row *head)
+static const char *title_of_path(txn *tx, const session_full *s, const branch_row *head)
 {
     branch_row own;
     title_scan t = {0};
@@ -90,40 +90,40 @@ static const char *first_words(txn *tx, const session_full *s, const branch_row 
         return "";
     if (!head)
         head = &own;
-    const char *words = words_get(tx, head);
-    if (words)
-        return words;
-    int64_t most = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
+    const char *title = path_title_get(tx, head);
+    if (title)
+        return title;
+    int64_t max = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
     /* A list shows many titles: the entries that they come from must not stay in the call. */
     arena *scratch = arena_new();
-    for (int64_t at = 0; at < most && !t.text && db_status(tx->db) == RAMET_OK; at++) {
+    for (int64_t at = 0; at < max && !t.text && db_status(tx->db) == RAMET_OK; at++) {
         arena_reset(scratch);
         path_read(tx, head, at, at + 1, scratch, title_take, &t);
     }
-    words = t.text ? text_preview(tx->arena, t.text, TITLE_CHARS) : "";
+    title = t.text ? text_preview(tx->arena, t.text, TITLE_CHARS) : "";
     if (t.text)
-        words_put(tx, head, t.pos, words);
+        path_title_put(tx, head, t.pos, title);
     arena_free(scratch);
-    return words;
+    return title;
 }
 
-const char *session_words(txn *tx, const session_full *s, const branch_row *head)
+const char *session_base_title(txn *tx, const session_full *s, const branch_row *head)
 {
     if (s->title[0])
         return s->title;
     /* The holder of a link may not see the name of its parent. */
     return s->from_title[0] && !share_only(tx, &s->access) ? s->from_title
-                                                           : first_words(tx, s, head);
+                                                           : title_of_path(tx, s, head);
 }
 
 /* The name of a fork was fixed when it was made: later changes of its parent do not affect it (I3).
  * "Fork of" occurs once, however deep the chain. */
 static const char *shown_title(txn *tx, const session_full *s, const branch_row *head)
 {
-    const char *words = session_words(tx, s, head);
+    const char *base = session_base_title(tx, s, head);
     if (s->title[0] || !s->parent || share_only(tx, &s->access))
-        return words;
-    return words[0] ? arena_printf(tx->arena, "Fork of %s", words) : "Fork";
+        return base;
+    return base[0] ? arena_printf(tx->arena, "Fork of %s", base) : "Fork";
 }
 
 const char *session_shown_title(txn *tx, const session_full *s)

@@ -21,7 +21,7 @@ typedef struct session_known {
 ramet_session *session_show_with(txn *tx, const session_full *s, const session_known *known);
 const char *session_shown_title(txn *tx, const session_full *s);
 /* The words that a fork of it is named after. `head` is its head, NULL when not loaded. */
-const char *session_words(txn *tx, const session_full *s, const struct branch_row *head);
+const char *session_base_title(txn *tx, const session_full *s, const struct branch_row *head);
 /* The agent that answers in it, as far as the caller may know. */
 ramet_agent session_agent(txn *tx, const session_full *s);
 ramet_agent agent_from(arena *a, const char *name, const char *config);

@@ -17,7 +17,7 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/handle.h"
-#include "core/model/append.h"
+#include "core/change/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/session/session.h"
@@ -267,13 +267,13 @@ static ramet_status list_run(txn *tx, const char *session, int limit, ramet_turn
 ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out, size_t *n)
 {
     txn tx;
-    int most;
+    int max;
     *out = NULL;
     *n = 0;
-    TRY(check_limit(c, limit, 1000, 50, &most));
+    TRY(check_limit(c, limit, 1000, 50, &max));
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_status st = txn_done(&tx, list_run(&tx, session, most, out, n));
+    ramet_status st = txn_done(&tx, list_run(&tx, session, max, out, n));
     if (st != RAMET_OK)
         *n = 0;
     return st;

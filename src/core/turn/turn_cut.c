@@ -11,8 +11,8 @@
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
-#include "core/model/log_rules.h"
-#include "core/model/move.h"
+#include "core/change/log_rules.h"
+#include "core/change/move.h"
 #include "core/model/path.h"
 #include "core/session/session.h"
 #include "core/turn/turn_index.h"
@@ -20,7 +20,7 @@
 
 /* The length of main when an adk entry arrived, without trailing messages of the user that had no
  * answer by then: those belong to the turn itself. */
-static int64_t main_beside(txn *tx, const branch_row *main, const branch_row *adk, int64_t pos)
+static int64_t main_position_of(txn *tx, const branch_row *main, const branch_row *adk, int64_t pos)
 {
     branch_meta o;
     entry_kind kind;
@@ -69,11 +69,11 @@ static ramet_status adk_side(txn *tx, const session_full *s, turn_cut *out)
     const log_rules *rules = log_rules_of(tx, RAMET_LOG_ADK);
     int64_t at = s->adk;
     if (out->main.meta.session == s->no)
-        at = adk_beside(tx, &s->brief, out->main.meta.id);
+        at = adk_head_of(tx, &s->brief, out->main.meta.id);
     out->adk = (branch_row){0};
     if (at && branch_load(tx, s->tree, at, &out->adk)) {
         ramet_at none = {0};
-        TRY(cut_beside(tx, &out->main, &out->adk, &none, &out->at));
+        TRY(cut_adk(tx, &out->main, &out->adk, &none, &out->at));
         rules->snap(tx, &s->brief, &out->adk, &out->at.adk, &out->before);
     }
     /* The whole of a branch that is not the head: its content when it was left. */
@@ -104,7 +104,7 @@ ramet_status turn_cut_find(txn *tx, const session_full *s, const branch_row *hea
                          "Invocation ID not found: %s is no turn of session %s", turn, s->id);
     if (!in_main) {
         out->main = *head;
-        out->at.main = main_beside(tx, head, &out->adk, out->at.adk);
+        out->at.main = main_position_of(tx, head, &out->adk, out->at.adk);
     }
     if (in_adk)
         out->before = turn;

@@ -5,7 +5,7 @@
 #ifndef CORE_TURN_TURN_CUT_H
 #define CORE_TURN_TURN_CUT_H
 
-#include "core/model/move.h"
+#include "core/change/move.h"
 
 /* The cuts of both logs, each with the branch whose path is cut. */
 typedef struct turn_cut {

@@ -206,10 +206,10 @@ static int64_t pass_named(copy_job *j, int64_t after, int64_t upto)
     return w.changed;
 }
 
-static int64_t pass_light(copy_job *j)
+static int64_t pass_compared(copy_job *j)
 {
     doing(j, "comparing trees", 0, source_number(j, Q_tree_count, 0, 0));
-    copy_walk w = {.mode = COPY_LIGHT, .at = INT64_MIN};
+    copy_walk w = {.mode = COPY_COMPARED, .at = INT64_MIN};
     copy_walk_run(j, &w);
     return w.changed;
 }
@@ -217,15 +217,15 @@ static int64_t pass_light(copy_job *j)
 /* Runs passes until nothing has changed (C5), or there were too many. */
 static void passes_run(copy_job *j, int64_t seen)
 {
-    int most = j->in->passes > 0 ? j->in->passes : PASSES;
+    int max = j->in->passes > 0 ? j->in->passes : PASSES;
     int64_t changed = 0;
     bool settled = false;
-    while (!settled && j->out->passes < most && j->err.status == RAMET_OK) {
+    while (!settled && j->out->passes < max && j->err.status == RAMET_OK) {
         j->out->passes++;
         int64_t upto = newest(j);
         changed = pass_named(j, seen, upto);
         if (!changed)
-            changed = pass_light(j);
+            changed = pass_compared(j);
         copy_whole(j, upto, !changed);
         seen = upto;
         settled = !changed && newest(j) == upto;

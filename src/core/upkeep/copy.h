@@ -164,10 +164,10 @@ void copy_read_end(copy_job *j);
 /* ---- trees (core/upkeep/copy_tree.c) */
 
 typedef enum {
-    COPY_ALL,   /* everything of every tree after `at` */
-    COPY_NAMED, /* what differs in the trees of the list */
-    COPY_LIGHT, /* what differs in any tree, compared without its content */
-    COPY_VERIFY /* nothing is written */
+    COPY_ALL,      /* everything of every tree after `at` */
+    COPY_NAMED,    /* what differs in the trees of the list */
+    COPY_COMPARED, /* what differs in any tree, compared without its content */
+    COPY_VERIFY    /* nothing is written */
 } copy_mode;
 
 typedef struct copy_walk {

@@ -265,7 +265,7 @@ static void chunk_take(copy_job *j, copy_walk *w, numbers *v)
     arena_reset(j->tree);
     if (together)
         j->out->trees += (int64_t)v->n;
-    if (w->mode == COPY_LIGHT) {
+    if (w->mode == COPY_COMPARED) {
         j->done += (int64_t)v->n;
         otherwise_find(j, v->items[0], v->items[v->n - 1], v);
     }

@@ -194,15 +194,15 @@ static bool sums_same(const sums *s, db_stmt *q)
 static void usage_check(fsck *f, const fsck_branch *b)
 {
     sums s = {0};
-    bool told = false;
+    bool is_reported = false;
     db_stmt *q = rows_of(f, b, Q_usage_range);
     while (q_row(q)) {
         sums_add(&s, q);
         /* Report only the first wrong sum; those after it are wrong because of it. */
-        if (!told && !sums_same(&s, q)) {
+        if (!is_reported && !sums_same(&s, q)) {
             fsck_fault(f, fsck_in(b, KEY_POS(q_col_int(q, 0)), NULL),
                        "the running sum of usage is wrong here");
-            told = true;
+            is_reported = true;
         }
     }
     fsck_read_ok(f, fsck_in(b, -1, NULL), "reading its usage");

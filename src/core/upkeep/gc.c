@@ -527,7 +527,7 @@ static ramet_status take_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-static ramet_status told(gc *g)
+static ramet_status progress_report(gc *g)
 {
     if (!g->progress || g->progress(g->arg, "gc", g->taken, g->out->entries))
         return RAMET_OK;
@@ -550,7 +550,7 @@ static ramet_status branches_take(gc *g, const gc_tree *t)
             search_forget(g->call->ramet, t->tree, j.keys.items, j.texts.items, j.keys.n);
         g->taken += j.entries;
         j.at = j.next;
-        st = told(g);
+        st = progress_report(g);
     }
     arena_free(j.arena);
     return st;
@@ -665,7 +665,7 @@ static ramet_status run(gc *g)
     TRY(trees_count(g, &trees));
     if (g->out->dry_run)
         return RAMET_OK;
-    ramet_status st = told(g);
+    ramet_status st = progress_report(g);
     arena *a = arena_new();
     for (size_t i = 0; i < trees.n && st == RAMET_OK; i++) {
         arena_reset(a);

@@ -82,8 +82,8 @@ void jsonrpc_result_end(jsonrpc_call *r);
 /* How to write messages for this client. */
 a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *task);
 /* Reads an optional integer; false: it is invalid, and the answer is filled in. */
-bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t least,
-                    int64_t most, int64_t *out);
+bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t min,
+                    int64_t max, int64_t *out);
 /* Reads a required text that is not empty. NULL: the answer is filled in. */
 const char *jsonrpc_text(jsonrpc_call *r, const json_node *of, const char *name);
 /* Read an optional text (NULL if missing or empty) or boolean; false: it has another type, and the

@@ -150,16 +150,16 @@ a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *ta
 
 /* ------------------------------------------------------------------ parameters */
 
-bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t least,
-                    int64_t most, int64_t *out)
+bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int64_t min,
+                    int64_t max, int64_t *out)
 {
     const json_node *v = json_get(&r->doc, of, name);
     int64_t n;
     if (!v || json_is(v, JSON_NULL))
         return true;
-    if (!json_int(&r->doc, v, &n) || n < least || n > most) {
+    if (!json_int(&r->doc, v, &n) || n < min || n > max) {
         jsonrpc_fail(r, JSONRPC_PARAMS, "%s must be a whole number from %lld to %lld", name,
-                     (long long)least, (long long)most);
+                     (long long)min, (long long)max);
         return false;
     }
     *out = n;
@@ -217,7 +217,7 @@ bool jsonrpc_history(jsonrpc_call *r, const json_node *of, int64_t *out)
 bool jsonrpc_agent_fits(const jsonrpc_call *r, const ramet_session *s)
 {
     request *q = r->q;
-    if (q->who.as_agent && !a2a_session_is_of(q->a, s, q->who.agent)) {
+    if (q->caller.as_agent && !a2a_session_is_of(q->a, s, q->caller.agent)) {
         const char *source = a2a_source(q->a, s);
         if (!source || strcmp(source, "agent") != 0)
             return false;

@@ -357,7 +357,7 @@ static const char *body_signed(jsonrpc_call *r)
     const json_node *metadata = json_get(d, message, "metadata");
     if (json_is(metadata, JSON_OBJECT))
         members_write(a, &w, d, metadata, A2A_INITIATED_KEY);
-    jw_kstr(&w, A2A_INITIATED_KEY, r->q->who.user);
+    jw_kstr(&w, A2A_INITIATED_KEY, r->q->caller.user);
     jw_end_object(&w);
     jw_end_object(&w);
     return buf_keep(&b, a);
@@ -367,7 +367,7 @@ static void turn_begin(sending *s)
 {
     request *q = s->call->q;
     turn_error err;
-    if (s->call->kagent && q->who.share)
+    if (s->call->kagent && q->caller.share)
         s->message.body = body_signed(s->call);
     ramet_entry_in entry = a2a_entry_in(&s->message, NULL);
     ramet_agent agent = {.name = s->call->agent};
@@ -384,7 +384,7 @@ static bool session_make(sending *s)
 {
     request *q = s->call->q;
     const char *source = request_header(q, "x-kagent-source");
-    bool by_agent = q->who.as_agent || (source && strcmp(source, "agent") == 0);
+    bool by_agent = q->caller.as_agent || (source && strcmp(source, "agent") == 0);
     ramet_session_in in = {.id = s->message.context,
                            .agent = {.name = s->call->agent},
                            .metadata = by_agent ? a2a_source_set(q->a, NULL, "agent") : NULL,

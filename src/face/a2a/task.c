@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* For a list: sessions always searched, the maximum, and the number found per query. */
-enum { LIST_SESSIONS = 500, LIST_MOST = 10000, LIST_CHUNK = 250 };
-enum { PAGE_DEFAULT = 50, PAGE_MOST = 100 };
+enum { LIST_SESSIONS = 500, MAX_LIST_SESSIONS = 10000, LIST_CHUNK = 250 };
+enum { PAGE_DEFAULT = 50, MAX_PAGE_TASKS = 100 };
 /* The maximum difference between the clocks of two servers. */
 enum { SKEW_US = 2000000 };
 
@@ -191,7 +191,7 @@ static bool session_add(listing *l, const char *id)
     ramet_session *s;
     a2a_task *tasks;
     size_t n = 0;
-    ramet_call *own = q->who.share ? NULL : ramet_call_new(q->host->store, q->who.user, NULL);
+    ramet_call *own = q->caller.share ? NULL : ramet_call_new(q->host->store, q->caller.user, NULL);
     ramet_call *c = own ? own : q->c;
     ramet_status st = ramet_session_get(c, id, &s);
     if (st == RAMET_OK && jsonrpc_agent_fits(l->call, s))
@@ -221,7 +221,7 @@ static bool page_full(const listing *l, int64_t last)
  * even to get the order right: too much happened at the same time for a page to wait for it. */
 static bool list_over(const listing *l, int64_t last)
 {
-    return l->looked >= LIST_SESSIONS && (l->looked >= LIST_MOST || page_full(l, last));
+    return l->looked >= LIST_SESSIONS && (l->looked >= MAX_LIST_SESSIONS || page_full(l, last));
 }
 
 static bool agent_may_fit(const listing *l, const char *agent)
@@ -278,7 +278,7 @@ static bool list_filters(listing *l)
 {
     jsonrpc_call *r = l->call;
     const char *status, *after, *token;
-    if (!jsonrpc_number(r, r->params, "pageSize", 1, PAGE_MOST, &l->page) ||
+    if (!jsonrpc_number(r, r->params, "pageSize", 1, MAX_PAGE_TASKS, &l->page) ||
         !jsonrpc_history(r, r->params, &l->history) ||
         !jsonrpc_flag(r, r->params, "includeArtifacts", &l->artifacts) ||
         !jsonrpc_word(r, r->params, "contextId", &l->context) ||

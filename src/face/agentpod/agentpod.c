@@ -12,17 +12,17 @@
 /* ------------------------------------------------------------------ errors */
 
 /* The text that clients show; `details` has more. */
-static const char *error_words(const request *q, const char *code)
+static const char *error_text(const request *q, const char *code)
 {
     static const struct {
-        const char *code, *words;
+        const char *code, *text;
     } known[] = {{"sandbox_not_found", "Sandbox not found"},
                  {"entry_not_found", "Message not found"},
                  {"branch_not_found", "Branch not found"},
                  {"share_not_found", "Share link not found"}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(known[i].code, code) == 0)
-            return known[i].words;
+            return known[i].text;
     if (strcmp(code, "session_not_found") == 0)
         return q->route && q->route->run == agentpod_fork_info ? "Fork info not found"
                                                                : "Session not found";
@@ -50,7 +50,7 @@ void agentpod_fail(request *q, const char *code, const char *field, const char *
 {
     (void)field;
     jw_object(&q->w);
-    jw_kstr(&q->w, "error", error_words(q, code));
+    jw_kstr(&q->w, "error", error_text(q, code));
     jw_kstr(&q->w, q->status == 401 ? "message" : "details", message);
     jw_end_object(&q->w);
 }

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static void moved_tell(request *q)
+static void moved_notify(request *q)
 {
     turns_moved(q->host->turns, agentpod_session(q), false);
 }
@@ -82,7 +82,7 @@ void agentpod_branch_switch(request *q)
             return;
         }
         face_count(q, "switch", NULL);
-        moved_tell(q);
+        moved_notify(q);
     }
     branches_answer(q, show_switched, &b, &b);
 }
@@ -165,7 +165,7 @@ void agentpod_messages_sync(request *q)
     }
     if (out.done.moved) {
         face_count(q, "rewind", NULL);
-        moved_tell(q);
+        moved_notify(q);
     }
     branches_answer(q, show_synced, &out.branches, &out);
 }

@@ -190,7 +190,7 @@ void agentpod_fork(request *q)
     ramet_agent agent;
     const char *type = face_text(q, "forkType");
     ramet_fork_in in = {.reason = face_text(q, "reason"),
-                        .visibility = q->who.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
+                        .visibility = q->caller.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
     if (!c || !config_read(q, &in, &agent) || !point_read(q, &in))
         return;
     in.tags = face_texts(q, "tags", &in.n_tags);

@@ -191,8 +191,8 @@ void agentpod_events(request *q)
         return;
     listener *l = xcalloc(1, sizeof *l);
     *l = (listener){.store = q->host->store,
-                    .user = xstrdup(q->who.user),
-                    .share = xstrdup(q->who.share),
+                    .user = xstrdup(q->caller.user),
+                    .share = xstrdup(q->caller.share),
                     .sandbox = xstrdup(face_path(q, "sandboxId"))};
     live_feed feed = {.hello = listener_hello,
                       .heartbeat = listener_heartbeat,

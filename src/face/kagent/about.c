@@ -33,7 +33,7 @@ void kagent_version_get(request *q)
 void kagent_me(request *q)
 {
     jw_object(&q->w);
-    jw_kstr(&q->w, "sub", q->who.user);
+    jw_kstr(&q->w, "sub", q->caller.user);
     jw_end_object(&q->w);
     face_done(q);
 }

@@ -79,13 +79,13 @@ static void event_fields(request *q, const char *id, const char *session, const 
 /* An agent may append only to its own sessions. */
 static bool event_allowed(request *q, ramet_session **s)
 {
-    if (!q->who.named && !q->who.as_agent) {
+    if (!q->caller.named && !q->caller.as_agent) {
         kagent_refuse(q, 400, "Failed to get user ID: user_id is required");
         return false;
     }
     if (!kagent_session(q, face_path(q, "session_id"), "Session not found", s))
         return false;
-    if (q->who.agent && a2a_session_is_of(q->a, *s, q->who.agent))
+    if (q->caller.agent && a2a_session_is_of(q->a, *s, q->caller.agent))
         return true;
     kagent_refuse(q, 403, "Session does not belong to this agent");
     return false;
@@ -312,7 +312,7 @@ static bool block_write(request *q, event_page *p)
     const event_block *b = &p->blocks.items[p->in.ascending ? p->at++ : --p->behind];
     ramet_adk_span span = p->span;
     ramet_session *s;
-    if (q->who.as_agent && !kagent_session(q, p->session, "Session not found", &s))
+    if (q->caller.as_agent && !kagent_session(q, p->session, "Session not found", &s))
         return false;
     span.from = b->from;
     span.until = b->until;
@@ -361,7 +361,7 @@ static void page_answer(request *q, event_page *p, const ramet_session *s)
     kagent_session_write(q, s);
     jw_key(&q->w, "events");
     jw_array(&q->w);
-    p->by_link = q->who.share && ramet_call_share(q->c, q->who.share, &share) == RAMET_OK;
+    p->by_link = q->caller.share && ramet_call_share(q->c, q->caller.share, &share) == RAMET_OK;
     p->read_only = p->by_link && !share->write;
     face_pieces(q, page_step, p);
 }

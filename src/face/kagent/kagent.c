@@ -108,8 +108,8 @@ bool kagent_version(request *q, a2a_version *out)
 
 ramet_call *kagent_call(request *q)
 {
-    if (!q->c && q->who.no_user)
-        q->c = ramet_call_new(q->host->store, NULL, q->who.agent);
+    if (!q->c && q->caller.no_user)
+        q->c = ramet_call_new(q->host->store, NULL, q->caller.agent);
     return face_call(q);
 }
 
@@ -117,8 +117,8 @@ ramet_call *kagent_call(request *q)
  * its own call, since the request's may have an idempotency key. A failure is ignored. */
 static void visit_note(request *q)
 {
-    ramet_call *c = ramet_call_new(q->host->store, q->who.user, NULL);
-    if (ramet_call_share(c, q->who.share, NULL) == RAMET_OK)
+    ramet_call *c = ramet_call_new(q->host->store, q->caller.user, NULL);
+    if (ramet_call_share(c, q->caller.share, NULL) == RAMET_OK)
         ramet_share_visit(c);
     ramet_call_free(c);
 }
@@ -129,12 +129,12 @@ bool kagent_session(request *q, const char *id, const char *missing, ramet_sessi
     if (!c)
         return false;
     ramet_status st = ramet_session_get(c, id, out);
-    if (st == RAMET_OK && q->who.as_agent && !a2a_session_is_of(q->a, *out, q->who.agent)) {
+    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, *out, q->caller.agent)) {
         kagent_refuse(q, 404, missing);
         return false;
     }
-    if (st == RAMET_OK && q->who.share && !q->who.no_user &&
-        strcmp((*out)->owner, q->who.user) != 0)
+    if (st == RAMET_OK && q->caller.share && !q->caller.no_user &&
+        strcmp((*out)->owner, q->caller.user) != 0)
         visit_note(q);
     if (st == RAMET_OK)
         return true;
@@ -179,7 +179,7 @@ bool kagent_sessions(request *q, ramet_session **out, size_t *n)
 {
     ramet_call *c = kagent_call(q);
     VEC(ramet_session) v = {0};
-    ramet_list_in in = {.limit = 1000, .owner = q->who.no_user ? NULL : q->who.user};
+    ramet_list_in in = {.limit = 1000, .owner = q->caller.no_user ? NULL : q->caller.user};
     if (!c)
         return false;
     do {
@@ -190,7 +190,7 @@ bool kagent_sessions(request *q, ramet_session **out, size_t *n)
             return false;
         }
         for (size_t i = 0; i < page.n; i++)
-            if (!q->who.as_agent || a2a_session_is_of(q->a, &page.items[i], q->who.agent))
+            if (!q->caller.as_agent || a2a_session_is_of(q->a, &page.items[i], q->caller.agent))
                 VEC_PUSH(ramet_call_arena(c), &v, page.items[i]);
         in.cursor = page.next_cursor;
     } while (in.cursor);

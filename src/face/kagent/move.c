@@ -44,7 +44,7 @@ void kagent_fork(request *q)
         return;
     ramet_fork_in in = {.title = fork_title(q, s),
                         .before_turn = boundary(q),
-                        .visibility = q->who.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
+                        .visibility = q->caller.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
     face_render(q, show_fork, &out);
     ramet_status st = ramet_fork(q->c, s->id, &in, &out.session, NULL);
     if (st == RAMET_TURN_NOT_FOUND) {

@@ -57,7 +57,7 @@ static ramet_status shown_get(request *q, void *arg, size_t i, const char *id, r
         st = ramet_session_get(q->c, id, out);
     if (link->token)
         ramet_call_share(q->c, NULL, NULL);
-    if (st == RAMET_OK && q->who.as_agent && !a2a_session_is_of(q->a, *out, q->who.agent))
+    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, *out, q->caller.agent))
         st = RAMET_SESSION_NOT_FOUND;
     return st;
 }
@@ -114,7 +114,7 @@ static bool visited_add(request *q, const char *agent, session_list *list)
     ramet_share *links;
     ramet_session *s;
     size_t n;
-    if (q->who.no_user || q->who.share)
+    if (q->caller.no_user || q->caller.share)
         return true;
     ramet_status st = ramet_shares_visited(q->c, &links, &n);
     if (st != RAMET_OK) {
@@ -211,8 +211,8 @@ static bool said_read(request *q, session_said *out)
 static void session_again(request *q, const ramet_session *s, const session_said *said)
 {
     ramet_session *out;
-    bool own = q->who.no_user ? a2a_session_is_of(q->a, s, q->who.agent)
-                              : strcmp(s->owner, q->who.user) == 0;
+    bool own = q->caller.no_user ? a2a_session_is_of(q->a, s, q->caller.agent)
+                                 : strcmp(s->owner, q->caller.user) == 0;
     if (!own) {
         kagent_refuse(q, 409, "Session ID is already in use");
         return;
@@ -245,7 +245,7 @@ void kagent_session_post(request *q)
                            .title = said.name,
                            .agent = {.name = said.agent},
                            .metadata = said.source ? a2a_source_set(q->a, NULL, said.source) : NULL,
-                           .owner = q->who.no_user ? q->who.user : NULL,
+                           .owner = q->caller.no_user ? q->caller.user : NULL,
                            .anew = true};
     ramet_status st = ramet_session_create(c, &in, &out);
     if (st == RAMET_OK)
@@ -289,7 +289,7 @@ void kagent_session_delete(request *q)
     if (!c)
         return;
     ramet_status st = ramet_session_get(c, id, &s);
-    if (st == RAMET_OK && q->who.as_agent && !a2a_session_is_of(q->a, s, q->who.agent))
+    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, s, q->caller.agent))
         st = RAMET_SESSION_NOT_FOUND;
     if (st == RAMET_OK)
         st = ramet_session_delete(c, id, false, false, &gone);
@@ -367,7 +367,7 @@ void kagent_shares_list(request *q)
 static const char *share_id(request *q, const char *token)
 {
     ramet_share *share;
-    ramet_call *c = ramet_call_new(q->host->store, q->who.user, NULL);
+    ramet_call *c = ramet_call_new(q->host->store, q->caller.user, NULL);
     const char *id = token;
     if (ramet_call_share(c, token, &share) == RAMET_OK)
         id = arena_strdup(q->a, share->id);

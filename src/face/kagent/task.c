@@ -52,7 +52,7 @@ static bool task_allowed(request *q, void *arg, const a2a_task *t)
 {
     ramet_session *s;
     (void)arg;
-    return !q->who.as_agent || kagent_session(q, t->session, "Task not found", &s);
+    return !q->caller.as_agent || kagent_session(q, t->session, "Task not found", &s);
 }
 
 static void tasks_fail(request *q, void *arg, ramet_status st)
@@ -169,12 +169,12 @@ static bool session_for(request *q, const char *context, const char *task, ramet
     if (st == RAMET_SESSION_NOT_FOUND) {
         ramet_session_in in = {
             .id = id,
-            .agent = {.name = q->who.agent ? kagent_agent_name(q, q->who.agent) : NULL},
-            .owner = q->who.no_user ? q->who.user : NULL};
+            .agent = {.name = q->caller.agent ? kagent_agent_name(q, q->caller.agent) : NULL},
+            .owner = q->caller.no_user ? q->caller.user : NULL};
         st = ramet_session_create(c, &in, out);
         *made = st == RAMET_OK;
     }
-    if (st == RAMET_OK && q->who.as_agent && !a2a_session_is_of(q->a, *out, q->who.agent)) {
+    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, *out, q->caller.agent)) {
         kagent_refuse(q, 403, "Session does not belong to this agent");
         return false;
     }

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { PAGE = 1000, AHEAD = 16 };
+enum { PAGE = 1000, STAMP_PAGE = 16 };
 
 typedef enum { TASK_NEXT, TASK_MESSAGES, TASK_ARTIFACT, TASK_CLOSE } task_phase;
 
@@ -95,10 +95,10 @@ static ramet_status messages_read(ramet_call *c, const a2a_task *t, spot *at, in
 
 /* The id to add to the messages at the end of a page, if it is not in the page: the invocation of
  * the answer after them. NULL: a question comes first, or nothing. */
-static const char *stamp_ahead(ramet_call *c, const a2a_task *t, spot at)
+static const char *stamp_after(ramet_call *c, const a2a_task *t, spot at)
 {
     ramet_page page;
-    while (!spot_over(t, &at) && messages_read(c, t, &at, AHEAD, &page) == RAMET_OK)
+    while (!spot_over(t, &at) && messages_read(c, t, &at, STAMP_PAGE, &page) == RAMET_OK)
         for (size_t i = 0; i < page.n; i++) {
             const char *own = a2a_invocation(ramet_call_arena(c), &page.entries[i]);
             if (own || page.entries[i].role == RAMET_USER)
@@ -128,7 +128,7 @@ static ramet_status messages_write(request *q, writing *x)
         return st;
     const char *ahead = NULL;
     if (x->view.stamp && page.n && !a2a_invocation(q->a, &page.entries[page.n - 1]))
-        ahead = stamp_ahead(q->c, &x->task, x->at);
+        ahead = stamp_after(q->c, &x->task, x->at);
     for (size_t i = 0; i < page.n; i++) {
         if (x->skip)
             x->skip--;
@@ -212,20 +212,20 @@ static ramet_status artifact_write(request *q, writing *x)
 
 static ramet_status task_open(request *q, writing *x, const a2a_task *t)
 {
-    int64_t most = x->in.history;
+    int64_t max = x->in.history;
     x->task = a2a_task_keep(x->own, t);
     x->view = x->in.view;
     x->view.session = x->task.session;
     x->view.task = x->task.id;
     x->at = first_spot(t);
-    x->skip = most >= 0 && (uint64_t)most < t->n ? t->n - (size_t)most : 0;
+    x->skip = max >= 0 && (uint64_t)max < t->n ? t->n - (size_t)max : 0;
     a2a_task now = *t;
     ramet_status st = a2a_task_reload(q->c, &now);
     if (st != RAMET_OK)
         return st;
     a2a_task_open(q->a, &q->w, &x->view, &now);
     x->phase = TASK_MESSAGES;
-    if (most == 0)
+    if (max == 0)
         return messages_end(q, x);
     jw_key(&q->w, "history");
     jw_array(&q->w);

@@ -133,8 +133,8 @@ static void kind_put(const pen *p, const form_field *f)
     };
     switch (f->kind) {
     case FIELD_ENUM:
-        for (const char *w = f->words; *w; w++) {
-            if (w == f->words)
+        for (const char *w = f->values; *w; w++) {
+            if (w == f->values)
                 raw(p, "<code>", "`");
             if (*w == '|')
                 raw(p, "</code>, <code>", "`, `");
@@ -159,8 +159,8 @@ static void kind_put(const pen *p, const form_field *f)
         break;
     default:
         buf_puts(p->out, words[f->kind]);
-        if (f->kind == FIELD_INT && f->most && f->most != INT64_MAX)
-            buf_printf(p->out, " %lld-%lld", (long long)f->least, (long long)f->most);
+        if (f->kind == FIELD_INT && f->max && f->max != INT64_MAX)
+            buf_printf(p->out, " %lld-%lld", (long long)f->min, (long long)f->max);
     }
     if (f->nullable)
         buf_puts(p->out, " or null");

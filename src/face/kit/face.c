@@ -243,9 +243,9 @@ ramet_call *face_call(request *q)
 {
     if (q->c)
         return q->c;
-    q->c = ramet_call_new(q->host->store, q->who.user, q->who.client);
+    q->c = ramet_call_new(q->host->store, q->caller.user, q->caller.client);
     ramet_call_stop_when(q->c, client_gone, q);
-    if (q->who.share && ramet_call_share(q->c, q->who.share, NULL) != RAMET_OK) {
+    if (q->caller.share && ramet_call_share(q->c, q->caller.share, NULL) != RAMET_OK) {
         request_error(q, ramet_call_error(q->c));
         return NULL;
     }
@@ -523,7 +523,7 @@ static void position_answer(request *q)
 bool face_check_role(request *q)
 {
     const identity_rule *rule = q->identity_rule;
-    if ((q->roles & ROLE_ANYONE) || identity_has_role(&q->who, q->roles))
+    if ((q->roles & ROLE_ANYONE) || identity_has_role(&q->caller, q->roles))
         return true;
     if (rule && rule->refuse_role)
         rule->refuse_role(q, q->roles);
@@ -538,10 +538,10 @@ bool face_check_role(request *q)
 bool face_check_share(request *q)
 {
     bool has_body = strcmp(q->method, "GET") != 0 && strcmp(q->method, "HEAD") != 0;
-    if (!has_body || !q->who.share || q->who.no_user)
+    if (!has_body || !q->caller.share || q->caller.no_user)
         return true;
-    ramet_call *c = ramet_call_new(q->host->store, q->who.user, q->who.client);
-    bool good = ramet_call_share(c, q->who.share, NULL) == RAMET_OK;
+    ramet_call *c = ramet_call_new(q->host->store, q->caller.user, q->caller.client);
+    bool good = ramet_call_share(c, q->caller.share, NULL) == RAMET_OK;
     if (!good)
         request_error(q, ramet_call_error(c));
     ramet_call_free(c);

@@ -35,9 +35,9 @@ static const char *names_of(request *q, const form_field *fields)
     return all ? all : "none";
 }
 
-static const char *words_shown(request *q, const char *words)
+static const char *values_shown(request *q, const char *values)
 {
-    char *s = arena_strdup(q->a, words);
+    char *s = arena_strdup(q->a, values);
     for (char *p = s; *p; p++)
         if (*p == '|')
             *p = ' ';
@@ -46,16 +46,16 @@ static const char *words_shown(request *q, const char *words)
 
 static bool in_range(const form_field *f, int64_t v)
 {
-    return (!f->least && !f->most) || (v >= f->least && v <= f->most);
+    return (!f->min && !f->max) || (v >= f->min && v <= f->max);
 }
 
 static const char *range_shown(request *q, const form_field *f, int64_t v)
 {
-    if (f->most == INT64_MAX)
+    if (f->max == INT64_MAX)
         return arena_printf(q->a, "is %lld; it must be at least %lld", (long long)v,
-                            (long long)f->least);
+                            (long long)f->min);
     return arena_printf(q->a, "is %lld; it must be from %lld to %lld", (long long)v,
-                        (long long)f->least, (long long)f->most);
+                        (long long)f->min, (long long)f->max);
 }
 
 /* --------------------------------------------------------------------- query */
@@ -90,9 +90,9 @@ static bool check_parameter(request *q, const form_field *f, const char *value)
     case FIELD_UUID:
         return uuid_valid(value) ? true : BAD(q, f->name, "\"%s\" must be a UUID", f->name);
     case FIELD_ENUM:
-        if (!word_in(f->words, "|", value))
+        if (!word_in(f->values, "|", value))
             return BAD(q, f->name, "\"%s\" is '%.60s'; it is one of: %s", f->name, value,
-                       words_shown(q, f->words));
+                       values_shown(q, f->values));
         return true;
     default:
         return true;
@@ -218,10 +218,11 @@ static bool check_word(request *q, const json_node *v, const form_field *f, cons
     if (!check_text(q, v, at))
         return false;
     const char *word = json_text(q->a, &q->json, v);
-    if (word_in(f->words, "|", word))
+    if (word_in(f->values, "|", word))
         return true;
     return refuse(
-        q, at, arena_printf(q->a, "is '%.60s'; it is one of: %s", word, words_shown(q, f->words)));
+        q, at,
+        arena_printf(q->a, "is '%.60s'; it is one of: %s", word, values_shown(q, f->values)));
 }
 
 static bool check_number(request *q, const json_node *v, const form_field *f, const spot *at)

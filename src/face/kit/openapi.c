@@ -12,12 +12,12 @@
 /* ------------------------------------------------------------------- schemas */
 
 /* Writes an enum's words, plus null if it is nullable. */
-static void words_write(json_writer *w, const char *words, bool nullable)
+static void values_write(json_writer *w, const char *values, bool nullable)
 {
     jw_key(w, "enum");
     jw_array(w);
     size_t n;
-    for (const char *p; (p = word_next(&words, "|", &n));)
+    for (const char *p; (p = word_next(&values, "|", &n));)
         jw_strn(w, p, n);
     if (nullable)
         jw_null(w);
@@ -89,10 +89,10 @@ static void int_type(json_writer *w, const form_field *f)
 {
     type_write(w, "integer", f->nullable);
     jw_kstr(w, "format", "int64");
-    if (f->least || f->most)
-        jw_kint(w, "minimum", f->least);
-    if (f->most && f->most != INT64_MAX)
-        jw_kint(w, "maximum", f->most);
+    if (f->min || f->max)
+        jw_kint(w, "minimum", f->min);
+    if (f->max && f->max != INT64_MAX)
+        jw_kint(w, "maximum", f->max);
 }
 
 /* Writes the schema of a field, with its description if `told`. */
@@ -122,7 +122,7 @@ static void field_write(json_writer *w, const form_field *f, bool told)
         break;
     case FIELD_ENUM:
         type_write(w, "string", f->nullable);
-        words_write(w, f->words, f->nullable);
+        values_write(w, f->values, f->nullable);
         break;
     case FIELD_OBJECT:
         object_type(w, f);

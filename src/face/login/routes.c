@@ -145,11 +145,11 @@ static bool signed_in(request *q, cookie_session *session)
                              session))
         return false;
     return !session->token ||
-           auth_token(bound, q->a, session->token, &session->who, &why) == AUTH_OK;
+           auth_token(bound, q->a, session->token, &session->identity, &why) == AUTH_OK;
 }
 
 /* For a page that checks whether it needs a sign-in: never an error. */
-static void login_tell(request *q)
+static void login_show(request *q)
 {
     static const char *const modes[] = {"local", "tokens", "oidc"};
     cookie_session session;
@@ -157,7 +157,7 @@ static void login_tell(request *q)
     bool issuer = bound->mode == MODE_OIDC;
     jw_object(&q->w);
     jw_kstr(&q->w, "auth", modes[bound->mode]);
-    jw_kstr(&q->w, "user", in ? session.who.user : NULL);
+    jw_kstr(&q->w, "user", in ? session.identity.user : NULL);
     jw_kstr(&q->w, "issuer", issuer ? oidc_issuer(bound->issuer) : NULL);
     jw_kbool(&q->w, "login",
              bound->mode == MODE_TOKENS || (issuer && oidc_has_login(bound->issuer)));
@@ -175,7 +175,7 @@ static void login_get(request *q)
 {
     cookie_session session;
     if (wants_json(q)) {
-        login_tell(q);
+        login_show(q);
         return;
     }
     if (bound->mode == MODE_LOCAL) {
@@ -185,7 +185,7 @@ static void login_get(request *q)
     } else if (signed_in(q, &session)) {
         page_begin(q, 200, NULL);
         buf_puts(&q->out, "<p>You are signed in as <b>");
-        html_text(&q->out, session.who.user);
+        html_text(&q->out, session.identity.user);
         buf_puts(&q->out, "</b>.</p><form method=\"post\" action=\"/logout\">"
                           "<button>Sign out</button></form>\n");
         page_end(q);
@@ -282,10 +282,10 @@ static void login_post(request *q)
     }
     auth_verdict v = AUTH_REFUSED;
     if (token && strlen(token) <= JWT_MAX)
-        v = auth_token(bound, q->a, token, &session.who, &why);
+        v = auth_token(bound, q->a, token, &session.identity, &why);
     if (v == AUTH_OK) {
-        identity who = session.who;
-        session.who = (identity){0};
+        identity who = session.identity;
+        session.identity = (identity){0};
         if (session_begin(q, &session))
             login_answer(q, &who, next);
         return;
@@ -381,7 +381,7 @@ static void callback_get(request *q)
         if (!why) {
             oidc_code code = {request_query(q, "code"), login.verifier, redirect_url(q),
                               login.nonce};
-            v = oidc_exchange(bound->issuer, q->a, &code, &session.who, &why);
+            v = oidc_exchange(bound->issuer, q->a, &code, &session.identity, &why);
         }
     }
     request_add_header(q, "Set-Cookie", cookie_login_none(secure));

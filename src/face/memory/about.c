@@ -61,7 +61,7 @@ void memory_capabilities(request *q)
     jw_kstr(&q->w, "embedder", "none");
     jw_end_object(&q->w);
     bools_write(q, "features", features, 1u | 4u | (q->host->private_urls ? 32u : 0));
-    bool oidc = q->who.mode && strcmp(q->who.mode, "oidc") == 0;
+    bool oidc = q->caller.mode && strcmp(q->caller.mode, "oidc") == 0;
     bools_write(q, "auth", logins, (oidc ? 1u : 0) | 2u | 8u);
     bools_write(q, "security", security, 0);
     jw_end_object(&q->w);
@@ -113,7 +113,7 @@ static const char *role_word(ramet_role r)
     return r == RAMET_USER ? "USER" : r == RAMET_SYSTEM ? "SYSTEM" : "AI";
 }
 
-static bool entry_told(const feed *f, const ramet_entry *e, const memory_body *b)
+static bool entry_is_wanted(const feed *f, const ramet_entry *e, const memory_body *b)
 {
     bool history = strcmp(e->channel, "history") == 0;
     if (!listed(f->channels ? f->channels : "history", e->channel))
@@ -134,7 +134,7 @@ static const char *one_line(arena *a, const char *json)
     return s;
 }
 
-static void entries_tell(const feed *f, const ramet_event *e, buf *out)
+static void entries_send(const feed *f, const ramet_event *e, buf *out)
 {
     arena *a = arena_new();
     memory_body b;
@@ -145,12 +145,12 @@ static void entries_tell(const feed *f, const ramet_event *e, buf *out)
             return;
         }
         memory_body_read(a, &e->entries[--last], &b);
-    } while (!entry_told(f, &e->entries[last], &b));
+    } while (!entry_is_wanted(f, &e->entries[last], &b));
     for (size_t i = 0; i <= last; i++) {
         json_writer w;
         const ramet_entry *n = &e->entries[i];
         memory_body_read(a, n, &b);
-        if (!entry_told(f, n, &b))
+        if (!entry_is_wanted(f, n, &b))
             continue;
         frame_begin(out, &w, "created", "entry", e);
         jw_kstr(&w, "entry", memory_entry_id(a, n));
@@ -167,7 +167,7 @@ static void entries_tell(const feed *f, const ramet_event *e, buf *out)
     arena_free(a);
 }
 
-static void member_tell(const ramet_event *e, buf *out)
+static void member_send(const ramet_event *e, buf *out)
 {
     json_writer w;
     frame_begin(out, &w,
@@ -216,11 +216,11 @@ static void feed_event(void *arg, const ramet_event *e, buf *out)
     json_writer w;
     if (e->kind == RAMET_EVENT_APPENDED) {
         if (listed(f->kinds, "entry"))
-            entries_tell(f, e, out);
+            entries_send(f, e, out);
         return;
     }
     if (e->member && listed(f->kinds, "membership"))
-        member_tell(e, out);
+        member_send(e, out);
     if (e->member || !listed(f->kinds, "conversation"))
         return;
     const char *event = e->kind == RAMET_EVENT_CREATED || e->kind == RAMET_EVENT_FORKED ? "created"
@@ -292,11 +292,11 @@ void memory_events(request *q)
                 .channels = list_read(q, "entry_channels"),
                 .types = list_read(q, "entry_content_types"),
                 .roles = list_read(q, "entry_roles"),
-                .client = xstrdup(q->who.client),
+                .client = xstrdup(q->caller.client),
                 .full = detail && strcmp(detail, "full") == 0,
                 .everybody = memory_is_admin(q),
                 .store = q->host->store,
-                .user = memory_is_admin(q) ? NULL : xstrdup(q->who.user)};
+                .user = memory_is_admin(q) ? NULL : xstrdup(q->caller.user)};
     live_feed events = {.hello = feed_hello,
                         .heartbeat = feed_heartbeat,
                         .event = feed_event,

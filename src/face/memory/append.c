@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CONTENT_MOST = 1000, TITLE_BYTES = 40, TYPE_MOST = 127 };
+enum { MAX_CONTENT_ITEMS = 1000, TITLE_BYTES = 40, MAX_TYPE_BYTES = 127 };
 
 static bool refuse_message(request *q, const char *message)
 {
@@ -65,28 +65,28 @@ static bool text_read(request *q, const json_doc *d, const json_node *o, const c
 }
 
 static bool number_read(request *q, const json_doc *d, const json_node *o, const char *name,
-                        int64_t most, int64_t *out)
+                        int64_t max, int64_t *out)
 {
     const json_node *v = json_get(d, o, name);
     *out = -1;
-    if (!v || json_is(v, JSON_NULL) || (json_int(d, v, out) && *out >= 0 && *out <= most))
+    if (!v || json_is(v, JSON_NULL) || (json_int(d, v, out) && *out >= 0 && *out <= max))
         return true;
     request_fail(q, 400, "invalid_request", name, "\"%s\" must be a number from 0 to %lld", name,
-                 (long long)most);
+                 (long long)max);
     return false;
 }
 
 static bool rights_check(request *q, const char *user, const memory_new *n)
 {
     bool history = strcmp(n->channel, "history") == 0;
-    if (user && strcmp(user, q->who.user) != 0)
+    if (user && strcmp(user, q->caller.user) != 0)
         return refuse_message(q, "userId does not match the authenticated user");
-    if (!history && !q->who.client) {
+    if (!history && !q->caller.client) {
         memory_refuse(q, 403, "forbidden", "forbidden",
                       memory_detail(q, "message", "context and journal entries need a client id"));
         return false;
     }
-    if (n->agent && !q->who.client)
+    if (n->agent && !q->caller.client)
         return refuse_message(q, "agentId needs a client id");
     if (n->indexed && !history)
         return refuse_message(q, "indexedContent can only be set for history entries");
@@ -118,12 +118,12 @@ bool memory_new_read(request *q, const json_doc *d, const json_node *o, memory_n
         request_fail(q, 400, "invalid_request", "content", "\"content\" must be an array");
         return false;
     }
-    if (content->count > CONTENT_MOST)
+    if (content->count > MAX_CONTENT_ITEMS)
         return refuse_message(q, "content has more than 1000 elements");
     n->content = json_raw(q->a, d, content);
     return channel_read(q, channel, n) && rights_check(q, user, n) &&
            (!is_blank(n->content_type) || refuse_message(q, "contentType must not be blank")) &&
-           (strlen(n->content_type) <= TYPE_MOST ||
+           (strlen(n->content_type) <= MAX_TYPE_BYTES ||
             refuse_message(q, "contentType has more than 127 characters"));
 }
 
@@ -185,7 +185,7 @@ static bool file_take(request *q, const char *id, memory_again *again, ramet_att
     if (ramet_attachment_get(q->c, id, out) != RAMET_OK) {
         ramet_fetch *f;
         const ramet_error *e = ramet_call_error(q->c);
-        if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_told(e, id) &&
+        if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_is_disclosed(e, id) &&
             ramet_fetch_get(q->c, id, &f) == RAMET_OK)
             memory_refuse(q, 409, NULL, MEMORY_NOT_READY, NULL);
         else
@@ -306,7 +306,7 @@ static ramet_role role_of(request *q, const json_doc *d)
         return RAMET_ASSISTANT;
     if (word && strcasecmp(word, "SYSTEM") == 0)
         return RAMET_SYSTEM;
-    return !word && q->who.client ? RAMET_ASSISTANT : RAMET_USER;
+    return !word && q->caller.client ? RAMET_ASSISTANT : RAMET_USER;
 }
 
 /* The first 40 bytes of the text, without half a character. */
@@ -359,7 +359,7 @@ bool memory_prepare(request *q, memory_new *n, const char *session, memory_again
     n->in = (ramet_entry_in){.role = RAMET_SYSTEM,
                              .format = "memory",
                              .channel = n->channel,
-                             .author = q->who.user,
+                             .author = q->caller.user,
                              .indexed = n->indexed};
     if (history) {
         n->in.role = role_of(q, &d);

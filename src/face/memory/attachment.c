@@ -26,7 +26,7 @@ static const char *header(request *q, const char *name)
 void memory_file_error(request *q, const char *id)
 {
     const ramet_error *e = ramet_call_error(q->c);
-    if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_told(e, id))
+    if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_is_disclosed(e, id))
         memory_refuse(q, 404, NULL, arena_printf(q->a, "attachment not found: %s", id), NULL);
     else if (e->status == RAMET_ATTACHMENT_NOT_FOUND || e->status == RAMET_FORBIDDEN)
         memory_refuse(q, 403, NULL, "forbidden", NULL);

@@ -98,10 +98,10 @@ static bool channel_read(request *q, asked *a)
 {
     static const char *const names[] = {"history", "context", "journal"};
     const char *channel = request_query(q, "channel");
-    a->of.client = q->who.client;
+    a->of.client = q->caller.client;
     a->of.everybody = memory_is_admin(q);
     if (!channel || !*channel) {
-        a->of.channel = q->who.client || a->of.everybody ? NULL : "history";
+        a->of.channel = q->caller.client || a->of.everybody ? NULL : "history";
         return true;
     }
     for (size_t i = 0; i < 3; i++)
@@ -109,7 +109,7 @@ static bool channel_read(request *q, asked *a)
             a->of.channel = names[i];
     if (!a->of.channel)
         return bad(q, "invalid channel");
-    if (a->of.channel != names[0] && !q->who.client && !a->of.everybody) {
+    if (a->of.channel != names[0] && !q->caller.client && !a->of.everybody) {
         memory_refuse(q, 403, "forbidden", "forbidden",
                       memory_detail(q, "message", "this channel needs a client id"));
         return false;
@@ -161,7 +161,7 @@ static bool client_fits(request *q, const asked *a)
         return true;
     if (!memory_level(q, a->id, &from))
         return false;
-    if (!*from.client || strcmp(from.client, q->who.client) == 0)
+    if (!*from.client || strcmp(from.client, q->caller.client) == 0)
         return true;
     memory_refuse(q, 403, "forbidden", "forbidden", NULL);
     return false;
@@ -188,10 +188,10 @@ typedef struct entry_page {
     bool has_cursor, with_cursor;
     ramet_entry up_to;
 
-    size_t left;        /* entries still to be written */
-    size_t bytes, most; /* size of the entries read; the page ends early past `most` */
-    bool older, newer;  /* there are more entries on that side */
-    bool open;          /* the array has begun */
+    size_t left;       /* entries still to be written */
+    size_t bytes, max; /* size of the entries read; the page ends early past `most` */
+    bool older, newer; /* there are more entries on that side */
+    bool open;         /* the array has begun */
     char first[UUID_TEXT], last[UUID_TEXT]; /* ids; "": none */
 } entry_page;
 
@@ -281,7 +281,7 @@ static request_piece path_forward(request *q, entry_page *p)
     if (!entries_write(q, p, page.entries, n))
         return PIECE_FAILED;
     p->newer = page.n > n || page.more_after;
-    return page.n > n || !page.more_after || p->bytes >= p->most ? page_end(q, p) : PIECE_MORE;
+    return page.n > n || !page.more_after || p->bytes >= p->max ? page_end(q, p) : PIECE_MORE;
 }
 
 /* Follows the page back to its first entry. If it is read at once, it is written at once. */
@@ -295,7 +295,7 @@ static request_piece path_backward(request *q, entry_page *p)
             return page_failed(q, p);
         n = page.n > p->left ? p->left : page.n;
         p->older = page.n > n || page.more_before;
-        bool over = page.n > n || !page.more_before || p->bytes >= p->most;
+        bool over = page.n > n || !page.more_before || p->bytes >= p->max;
         if (over && first)
             return entries_write(q, p, page.entries + page.n - n, n) ? page_end(q, p)
                                                                      : PIECE_FAILED;
@@ -417,7 +417,7 @@ static request_piece across_forward(request *q, entry_page *p)
     bool over = !p->left || !page.n;
     if (p->phase == PAGE_FORWARD) {
         p->newer = page.more_after;
-        over = over || !page.more_after || p->bytes >= p->most;
+        over = over || !page.more_after || p->bytes >= p->max;
     }
     if (over)
         return page_end(q, p);
@@ -434,7 +434,7 @@ static request_piece across_backward(request *q, entry_page *p)
         if (!across_read(q, p, &page))
             return page_failed(q, p);
         p->older = page.more_before;
-        bool over = page.n == p->left || !page.more_before || p->bytes >= p->most;
+        bool over = page.n == p->left || !page.more_before || p->bytes >= p->max;
         if (over && first)
             return entries_write(q, p, page.entries, page.n) ? page_end(q, p) : PIECE_FAILED;
         if (page.n)
@@ -522,7 +522,7 @@ static void page_answer(request *q, entry_page *p)
     p->phase = a->before || a->tail ? PAGE_BACKWARD : PAGE_FORWARD;
     if (!bounds_find(q, &p->a) || !(across ? across_begin(q, p) : path_begin(q, p, &none)))
         return;
-    p->most = q->whole ? PIECE_BYTES : LONG_PAGE_BYTES;
+    p->max = q->whole ? PIECE_BYTES : LONG_PAGE_BYTES;
     ramet_call_page_bytes(q->c, PIECE_BYTES);
     if (!none) {
         face_pieces(q, across ? across_step : path_step, p);

@@ -259,7 +259,7 @@ static void navigation(request *q, bool admin)
         memory_error(q, id);
         return;
     }
-    v.of = (memory_sieve){.client = q->who.client, .epoch = -1, .from_seq = -1};
+    v.of = (memory_sieve){.client = q->caller.client, .epoch = -1, .from_seq = -1};
     way_find(&v, id);
     for (size_t i = v.n_way; i-- > 0;)
         points_of(&v, i, &points);

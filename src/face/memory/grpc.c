@@ -391,7 +391,7 @@ static bool call_read(request *q, const grpc_method *method, const void *bytes, 
 static bool call_admit(request *q, const grpc_method *method)
 {
     const memory_rpc *m = (const memory_rpc *)(const void *)method;
-    if (!m->needs_client || q->who.client || !request_query(q, m->needs_client))
+    if (!m->needs_client || q->caller.client || !request_query(q, m->needs_client))
         return true;
     return refuse(q, arena_printf(q->a, "%s needs a client id", m->needs_client));
 }

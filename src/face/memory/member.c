@@ -68,7 +68,7 @@ static int by_age(const void *a, const void *b)
 
 /* The members of a conversation that is not archived, for a user of at least that level. False: the
  * answer is filled in. */
-static bool members_load(request *q, ramet_level least, ramet_member **list, size_t *n)
+static bool members_load(request *q, ramet_level min, ramet_member **list, size_t *n)
 {
     ramet_call *c = face_call(q);
     const char *id = face_path(q, "conversationId");
@@ -81,7 +81,7 @@ static bool members_load(request *q, ramet_level least, ramet_member **list, siz
                       NULL);
         return false;
     }
-    if (from.level < least) {
+    if (from.level < min) {
         memory_refuse(q, 403, "forbidden", "forbidden", NULL);
         return false;
     }

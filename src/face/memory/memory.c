@@ -105,7 +105,7 @@ static void not_found(request *q, const char *what, const char *id)
     memory_refuse(q, 404, "not_found", arena_printf(q->a, "%s not found: %s", what, id), NULL);
 }
 
-bool memory_file_told(const ramet_error *e, const char *id)
+bool memory_file_is_disclosed(const ramet_error *e, const char *id)
 {
     return e->hidden && uuid_valid(id) && id[14] == '4';
 }
@@ -136,7 +136,8 @@ void memory_error(request *q, const char *id)
         not_found(q, "membership", id);
         return;
     case RAMET_ATTACHMENT_NOT_FOUND:
-        if (memory_file_told(e, strchr(e->message, ' ') ? strrchr(e->message, ' ') + 1 : "")) {
+        if (memory_file_is_disclosed(e,
+                                     strchr(e->message, ' ') ? strrchr(e->message, ' ') + 1 : "")) {
             memory_refuse(q, 403, "forbidden", "forbidden", NULL);
             return;
         }
@@ -296,13 +297,13 @@ static void foreign_content(request *q, const ramet_entry *e)
 }
 
 static void entry_write(request *q, const char *session, const ramet_entry *e,
-                        const ramet_indexed *beside)
+                        const ramet_indexed *indexed)
 {
     memory_body b;
     bool own = memory_body_read(q->a, e, &b);
     jw_object(&q->w);
     jw_kstr(&q->w, "id", memory_entry_id(q->a, e));
-    jw_kstr(&q->w, "conversationId", beside->session ? beside->session : session);
+    jw_kstr(&q->w, "conversationId", indexed->session ? indexed->session : session);
     if (e->author)
         jw_kstr(&q->w, "userId", e->author);
     if (e->client && *e->client)
@@ -319,9 +320,9 @@ static void entry_write(request *q, const char *session, const ramet_entry *e,
         jw_kraw(&q->w, "content", b.content);
     else
         foreign_content(q, e);
-    if (beside->text) {
-        jw_kstr(&q->w, "indexedContent", beside->text);
-        native_ktime(&q->w, "indexedAt", beside->at);
+    if (indexed->text) {
+        jw_kstr(&q->w, "indexedContent", indexed->text);
+        native_ktime(&q->w, "indexedAt", indexed->at);
     }
     native_ktime(&q->w, "createdAt", e->created);
     jw_end_object(&q->w);
@@ -330,15 +331,15 @@ static void entry_write(request *q, const char *session, const ramet_entry *e,
 bool memory_entries_write(request *q, const char *session, const ramet_entry *list, size_t n,
                           bool array)
 {
-    ramet_indexed *beside;
-    if (n && ramet_indexed_get(q->c, session, list, n, &beside) != RAMET_OK) {
+    ramet_indexed *indexed;
+    if (n && ramet_indexed_get(q->c, session, list, n, &indexed) != RAMET_OK) {
         memory_error(q, session);
         return false;
     }
     if (array)
         jw_array(&q->w);
     for (size_t i = 0; i < n; i++)
-        entry_write(q, session, &list[i], &beside[i]);
+        entry_write(q, session, &list[i], &indexed[i]);
     if (array)
         jw_end_array(&q->w);
     return true;

@@ -31,7 +31,7 @@ void memory_invalid(request *q, const char *message);
 void memory_error(request *q, const char *id);
 /* Whether to reveal that an attachment exists which the client may not see: memory-service answers
  * 403 for its own, which have random ids. Those of other faces get 404. */
-bool memory_file_told(const ramet_error *e, const char *id);
+bool memory_file_is_disclosed(const ramet_error *e, const char *id);
 /* For memory_refuse(): {"key": "value"}. */
 const memory_details *memory_detail(request *q, const char *key, const char *value);
 

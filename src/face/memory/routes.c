@@ -15,7 +15,7 @@
 #define READ    ROUTE_LOOSE
 #define WRITE   (ROUTE_LOOSE | ROUTE_WRITE | ROUTE_KEYLESS)
 #define E_SEE   "SESSION_NOT_FOUND FORBIDDEN"
-#define LIMIT   F("limit", INT, "maximum number of items", .least = 1, .most = 1000)
+#define LIMIT   F("limit", INT, "maximum number of items", .min = 1, .max = 1000)
 #define BODY    (20u << 20)
 
 static const form_schema *const memory_schemas[] = {
@@ -53,7 +53,7 @@ NULL,
     F("content", ANY, "an array of at most 1,000 items"), F("contentType", TEXT, "required; `history` for messages"),                      \
     F("channel", TEXT, "`history` (default), `context` or `journal`"), F("userId", TEXT, "must be the caller"),                          \
     F("agentId", TEXT, "needs a client"), F("indexedContent", TEXT, "the text under which a history entry is indexed"),                                 \
-    F("seq", INT, "unique in the conversation", .least = 0, .most = 4294967295), F("epoch", INT, "of a context entry", .least = 0, .most = INT64_MAX), \
+    F("seq", INT, "unique in the conversation", .min = 0, .max = 4294967295), F("epoch", INT, "of a context entry", .min = 0, .max = INT64_MAX), \
     F("forkedAtConversationId", TEXT, "if the conversation does not exist yet: create it as a fork of this one"),                          \
     F("forkedAtEntryId", UUID, "the first entry not to inherit; default: inherit nothing"),                                               \
     F("startedByConversationId", TEXT, "if it does not exist yet: the conversation that started it"), F("startedByEntryId", UUID, ""),         \
@@ -62,11 +62,11 @@ NULL,
 #define ENTRIES_QUERY \
     F("afterCursor", UUID, "entries after this one"), F("beforeCursor", UUID, "entries before this one"), F("tail", BOOL, "the last entries"), \
     F("upToEntryId", UUID, "the history up to this entry"), LIMIT, F("channel", TEXT, "default: all that the caller may see, `history` without a client"), F("epoch", TEXT, "of the channel context: `latest` (default), `all` or a number"), \
-    F("fromSeq", INT, "order by sequence number, beginning with this one", .least = 0, .most = 4294967295), F("forks", TEXT, "`all`: entries of the whole tree")
+    F("fromSeq", INT, "order by sequence number, beginning with this one", .min = 0, .max = 4294967295), F("forks", TEXT, "`all`: entries of the whole tree")
 
 #define EVENTS_QUERY \
     F("after", TEXT, "a cursor; `start`: from the oldest event kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"), \
-    F("detail", ENUM, "`full`: with the content of entries", .words = "summary|full"), F("entry_channels", ARRAY, "default `history`"), \
+    F("detail", ENUM, "`full`: with the content of entries", .values = "summary|full"), F("entry_channels", ARRAY, "default `history`"), \
     F("entry_content_types", ARRAY, "only these content types"), F("entry_roles", ARRAY, "`USER`, `AI`, `SYSTEM`")
 
 static const face_route routes[] = {
@@ -85,7 +85,7 @@ ROUTE("GET", "/v1/conversations", ROLE_USER, .name = "memoryListConversations", 
  .summary = "List the conversations that the caller may see, newest first", .success = 200, .answer = "ConversationList", .run = memory_talks_list,
  .query = FIELDS(F("mode", TEXT, "`latest-fork` (default), `roots` or `all`"), F("ancestry", TEXT, "`roots` (default), `children` or `all`: whether started by other conversations"),
                  F("afterCursor", TEXT, "a conversation"), LIMIT, F("query", TEXT, "part of the title"),
-                 F("archived", ENUM, "default `exclude`", .words = "exclude|include|only")), .example = "mode=all&limit=20"),
+                 F("archived", ENUM, "default `exclude`", .values = "exclude|include|only")), .example = "mode=all&limit=20"),
 ROUTE("POST", "/v1/conversations", ROLE_USER, .name = "memoryCreateConversation", .group = "Conversations", .flags = WRITE,
  .summary = "Create a conversation", .success = 201, .answer = "Conversation", .run = memory_talk_post,
  .about = "The answer to a fork is 200. A reader gets a private fork.",
@@ -152,7 +152,7 @@ ROUTE("DELETE", C1 "/memberships/{userId}", ROLE_USER, .name = "memoryRemoveMemb
  .summary = "Remove a member", .success = 204, .run = memory_member_delete, .statuses = E_SEE " MEMBER_NOT_FOUND"),
 ROUTE("GET", "/v1/ownership-transfers", ROLE_USER, .name = "memoryListTransfers", .group = "Members", .flags = READ,
  .summary = "List transfers from or to the caller, oldest first", .success = 200, .run = memory_transfers_list,
- .query = FIELDS(F("role", ENUM, "default `all`", .words = "sender|recipient|all"), F("afterCursor", UUID, "a transfer"), LIMIT)),
+ .query = FIELDS(F("role", ENUM, "default `all`", .values = "sender|recipient|all"), F("afterCursor", UUID, "a transfer"), LIMIT)),
 ROUTE("POST", "/v1/ownership-transfers", ROLE_USER, .name = "memoryTransfer", .group = "Members", .flags = WRITE,
  .summary = "Offer a conversation to a member", .success = 201, .answer = "OwnershipTransfer", .run = memory_transfer_post,
  .body = FIELDS(F("conversationId", TEXT, "required"), F("newOwnerUserId", TEXT, "required")), .statuses = E_SEE " TRANSFER_PENDING"),
@@ -189,7 +189,7 @@ ROUTE("GET", "/v1/admin/conversations", ROLE_ADMIN | ROLE_AUDITOR, .name = "memo
  .summary = "List the conversations of all users, newest first", .success = 200, .answer = "ConversationList", .run = memory_admin_talks,
  .query = FIELDS(F("mode", TEXT, "`latest-fork` (default), `roots` or `all`"), F("ancestry", TEXT, "`roots` (default), `children` or `all`"),
                  F("userId", TEXT, "only conversations owned by this user"), F("ownerUserId", TEXT, "the same, under its gRPC name"), F("afterCursor", TEXT, "a conversation"), LIMIT, F("query", TEXT, "part of the title"),
-                 F("archived", ENUM, "default `exclude`, with one of the times `only`", .words = "exclude|include|only"),
+                 F("archived", ENUM, "default `exclude`, with one of the times `only`", .values = "exclude|include|only"),
                  F("archivedAfter", TIME, "only those archived then or later, in whole seconds"), F("archivedBefore", TIME, "only those archived before")), .statuses = "FORBIDDEN"),
 ROUTE("PATCH", "/v1/admin/conversations/{conversationId}", ROLE_ADMIN, .name = "memoryAdminUpdateConversation", .group = "Administrators", .flags = WRITE,
  .summary = "Archive or unarchive a tree; not for auditors", .success = 200, .answer = "Conversation", .run = memory_admin_talk_patch,
@@ -211,7 +211,7 @@ ROUTE("POST", "/v1/admin/conversations/search", ROLE_ADMIN | ROLE_AUDITOR, .name
 ROUTE("GET", "/v1/admin/attachments", ROLE_ADMIN | ROLE_AUDITOR, .name = "memoryAdminListAttachments", .group = "Administrators", .flags = READ,
  .summary = "List the attachments of all users, oldest first; for administrators and auditors", .success = 200, .run = memory_admin_files,
  .query = FIELDS(F("userId", TEXT, "only those uploaded by this user"), F("entryId", UUID, "only those that this entry refers to"),
-                 F("status", ENUM, "default `all`", .words = "linked|unlinked|expired|all"), F("afterCursor", UUID, "an attachment"), LIMIT,
+                 F("status", ENUM, "default `all`", .values = "linked|unlinked|expired|all"), F("afterCursor", UUID, "an attachment"), LIMIT,
                  F("justification", TEXT, "ignored")), .statuses = "FORBIDDEN ENTRY_NOT_FOUND", .example = "status=linked&limit=50"),
 ROUTE("GET", "/v1/admin/attachments/{attachmentId}", ROLE_ADMIN | ROLE_AUDITOR, .name = "memoryAdminGetAttachment", .group = "Administrators", .flags = READ,
  .summary = "Get an attachment's properties", .success = 200, .answer = "AdminAttachment", .run = memory_admin_file,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEARCH_PAGE = 200, INDEX_MOST = 1000 };
+enum { SEARCH_PAGE = 200, MAX_INDEX_ENTRIES = 1000 };
 
 static bool refuse(request *q, const char *field, const char *message)
 {
@@ -248,7 +248,7 @@ void memory_index(request *q)
     const json_node *list = &d.nodes[0];
     if (json_is(list, JSON_OBJECT))
         list = json_get(&d, list, "entries");
-    if (!json_is(list, JSON_ARRAY) || list->count > INDEX_MOST) {
+    if (!json_is(list, JSON_ARRAY) || list->count > MAX_INDEX_ENTRIES) {
         refuse(q, "entries", "it is a list of at most 1000");
         return;
     }

@@ -83,7 +83,7 @@ static bool entry_compare(arena *ar, const ramet_entry *e, const json_doc *sent,
 static bool context_read(request *q, const char *id, const json_doc *sent, context *out)
 {
     memory_sieve of = {.channel = "context",
-                       .client = q->who.client,
+                       .client = q->caller.client,
                        .epoch = -1,
                        .from_seq = -1,
                        .scratch = arena_new()};
@@ -125,7 +125,7 @@ static bool context_find(request *q, const char *id, const json_doc *sent, conte
                       NULL);
         return false;
     }
-    if (*from.client && strcmp(from.client, q->who.client) != 0) {
+    if (*from.client && strcmp(from.client, q->caller.client) != 0) {
         memory_refuse(q, 403, "forbidden", "forbidden", NULL);
         return false;
     }
@@ -212,7 +212,7 @@ void memory_sync_post(request *q)
     memory_new n;
     if (!face_call(q))
         return;
-    if (!q->who.client) {
+    if (!q->caller.client) {
         memory_invalid(q, "a client id is needed");
         return;
     }

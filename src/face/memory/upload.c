@@ -14,7 +14,12 @@
 #include <string.h>
 #include <strings.h>
 
-enum { HEADERS_MOST = 8192, JSON_MOST = 65536, BOUNDARY_MOST = 70, FILE_MOST = 10 << 20 };
+enum {
+    MAX_HEADER_BYTES = 8192,
+    MAX_JSON_BYTES = 65536,
+    MAX_BOUNDARY_BYTES = 70,
+    MAX_FILE_BYTES = 10 << 20
+};
 
 typedef struct file_shown {
     const char *id, *type, *name, *sha, *url, *status;
@@ -75,10 +80,10 @@ typedef enum { FORM_START, FORM_HEADERS, FORM_BODY, FORM_END } form_state;
 
 typedef struct form {
     request *request;
-    bool json;                    /* the body is not a form */
-    bool plain;                   /* nor JSON: it is the file */
-    buf held;                     /* bytes not parsed yet */
-    char mark[BOUNDARY_MOST + 8]; /* "\r\n--BOUNDARY" */
+    bool json;                         /* the body is not a form */
+    bool plain;                        /* nor JSON: it is the file */
+    buf held;                          /* bytes not parsed yet */
+    char mark[MAX_BOUNDARY_BYTES + 8]; /* "\r\n--BOUNDARY" */
     size_t n_mark;
     size_t size; /* of the file so far */
     form_state state;
@@ -159,13 +164,13 @@ static form *form_begin(request *q)
     }
     if (!f->json)
         mark = parameter(q->a, type, "boundary");
-    if (!f->json && (!mark || !*mark || strlen(mark) > BOUNDARY_MOST)) {
+    if (!f->json && (!mark || !*mark || strlen(mark) > MAX_BOUNDARY_BYTES)) {
         form_bad(q, "the form has no boundary");
         return NULL;
     }
     if (mark)
         f->n_mark = (size_t)snprintf(f->mark, sizeof f->mark, "\r\n--%s", mark);
-    buf_init(&f->held, f->json ? JSON_MOST : (size_t)1 << 26);
+    buf_init(&f->held, f->json ? MAX_JSON_BYTES : (size_t)1 << 26);
     if (!f->json)
         buf_puts(&f->held, "\r\n"); /* the first boundary has no line before it */
     q->user = f;
@@ -213,7 +218,7 @@ static bool part_add(form *f, const void *bytes, size_t n)
     if (!n || !f->in_file)
         return true;
     f->size += n;
-    if (f->size > FILE_MOST) {
+    if (f->size > MAX_FILE_BYTES) {
         memory_refuse(f->request, 413, NULL, "a file has at most 10 MiB", NULL);
         return false;
     }
@@ -228,7 +233,8 @@ static bool headers_step(form *f, bool *more)
     buf *h = &f->held;
     const char *end = h->n >= 4 ? memmem(h->p, h->n, "\r\n\r\n", 4) : NULL;
     if (!end)
-        return h->n < HEADERS_MOST || form_bad(f->request, "the headers of a part are too long");
+        return h->n < MAX_HEADER_BYTES ||
+               form_bad(f->request, "the headers of a part are too long");
     size_t n = (size_t)(end - h->p);
     if (!part_begin(f, n))
         return false;

@@ -10,7 +10,7 @@
 
 void api_me_get(request *q)
 {
-    const request_caller *who = &q->who;
+    const request_caller *who = &q->caller;
     native_me me = {who->user,  who->client,  who->roles,  who->mode,
                     who->admin, who->auditor, who->indexer};
     api_show(q, &form_me, &me);

@@ -147,7 +147,7 @@ void api_feedback_put(request *q)
 {
     ramet_call *c = face_call_expecting(q, face_path(q, "id"));
     const char *word = face_text(q, "value");
-    ramet_feedback given = {.user = q->who.user, .comment = face_text(q, "comment")};
+    ramet_feedback given = {.user = q->caller.user, .comment = face_text(q, "comment")};
     if (!c)
         return;
     given.value = !word ? 0 : strcmp(word, "up") == 0 ? 1 : -1;

@@ -8,14 +8,14 @@
 #include <string.h>
 
 /* The size without a limit; a larger tree is paged. */
-enum { WHOLE_MOST = 10000 };
+enum { MAX_SESSIONS = 10000 };
 
 /* Selects the requested page of all sessions. A cursor is the id of the last session of the page
  * before: sessions added before it meanwhile cause neither repetition nor gap. */
 static bool lineage_page(request *q, ramet_session *all, size_t n, form_list *page)
 {
     const char *cursor = request_query(q, "cursor");
-    size_t most = api_limit(q) ? (size_t)api_limit(q) : WHOLE_MOST, from = 0;
+    size_t max = api_limit(q) ? (size_t)api_limit(q) : MAX_SESSIONS, from = 0;
     for (size_t i = 0; cursor && i < n && !from; i++)
         if (all[i].id && strcmp(all[i].id, cursor) == 0)
             from = i + 1;
@@ -24,7 +24,7 @@ static bool lineage_page(request *q, ramet_session *all, size_t n, form_list *pa
                      cursor);
         return false;
     }
-    page->n = n - from > most ? most : n - from;
+    page->n = n - from > max ? max : n - from;
     page->items = all + from;
     page->next_cursor = from + page->n < n ? all[from + page->n - 1].id : NULL;
     return true;
@@ -81,9 +81,9 @@ void api_tree_branches_list(request *q)
     bool more = false;
     if (!c || !api_cursor(q, &after))
         return;
-    int most = api_limit(q) ? (int)api_limit(q) : WHOLE_MOST;
+    int max = api_limit(q) ? (int)api_limit(q) : MAX_SESSIONS;
     ramet_status st =
-        ramet_tree_branches(c, face_path(q, "id"), after, most, &items, &list.n, &more);
+        ramet_tree_branches(c, face_path(q, "id"), after, max, &items, &list.n, &more);
     list.items = items;
     list.next_cursor = api_next_cursor(q, list.n ? items[list.n - 1].id : 0, more);
     api_show(q, &form_branch_list, &list);

@@ -42,7 +42,7 @@ bool api_fork_in(request *q, const json_node *obj, ramet_fork_in *in)
 {
     const json_doc *d = &q->json;
     form_read(q->a, d, obj, &form_fork_in, in, NULL);
-    if (q->who.share && !json_text(q->a, d, json_get(d, obj, "visibility")))
+    if (q->caller.share && !json_text(q->a, d, json_get(d, obj, "visibility")))
         in->visibility = RAMET_PRIVATE; /* a share link allows no other kind of fork */
     return api_branch(q, "branch_id", json_text(q->a, d, json_get(d, obj, "branch_id")),
                       &in->branch) &&

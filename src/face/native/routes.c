@@ -22,23 +22,23 @@
 #define LOGS    "main|adk"
 
 /* ---- rows that several routes share */
-#define LIMIT(most_, t)  F("limit", INT, t, .least = 1, .most = most_)
+#define LIMIT(max_, t)  F("limit", INT, t, .min = 1, .max = max_)
 #define CURSOR           F("cursor", TEXT, "`next_cursor` of the previous page")
 #define PAGE             LIMIT(1000, "page size; default 50"), CURSOR
 #define WHOLE            LIMIT(1000, "page size; default: everything, up to 10,000"), CURSOR
 #define BRANCH           F("branch", TEXT, "a branch of the session to read instead of its head (`b17`)")
-#define LOG              F("log", ENUM, "the log; `adk` contains a runtime's raw events and needs writer", .words = LOGS)
+#define LOG              F("log", ENUM, "the log; `adk` contains a runtime's raw events and needs writer", .values = LOGS)
 #define EXPECT           F("expected_head", OBJECT, "write only if the history is still exactly this, otherwise 409 `head_moved`", .schema = "ExpectedHead")
 #define EXPECT_QUERY     F("expected_head", TEXT, "write only if the history still has this prefix_hash, otherwise 409 `head_moved`")
 #define REASON           F("reason", TEXT, "the reason, which is recorded; at most 2,000 characters")
 #define AT               F("at", OBJECT, "where to cut; default: the head", .schema = "At")
 #define ADK_AT           F("adk_at", OBJECT, "where to cut the `adk` log; default: what matches the cut of the main log", .schema = "At")
-#define CUT              F("cut", ENUM, "what to do if the cut would separate a tool call from its result; default `exact`", .words = CUTS)
+#define CUT              F("cut", ENUM, "what to do if the cut would separate a tool call from its result; default `exact`", .values = CUTS)
 #define AGENT            F("agent", OBJECT, "the agent that answers; a string is its name", .schema = "AgentIn")
 #define TITLE            F("title", TEXT, "at most 500 characters")
 #define TAGS             F("tags", ARRAY, "at most 64 tags of 1-50 characters; trimmed and converted to lower case")
 #define METADATA         F("metadata", OBJECT, "any data of the client, at most 64 KiB")
-#define VISIBILITY       F("visibility", ENUM, "`tree`: all members of the tree; `private`: its owner only", .words = SEEN)
+#define VISIBILITY       F("visibility", ENUM, "`tree`: all members of the tree; `private`: its owner only", .values = SEEN)
 #define EPHEMERAL        F("ephemeral_seconds", NUMBER, "delete the session after this many seconds, unless it is promoted")
 #define ENTRIES_IN       R("entries", ARRAY, "appended in this order, all or none", .schema = "EntryIn")
 #define KEEP_RUNNING     F("keep_running", BOOL, "let a running turn continue on the branch where it began, instead of cancelling it")
@@ -66,7 +66,7 @@ ROUTE("GET", V1 "/sessions", ROLE_USER, .name = "listSessions", .group = "Sessio
  .about = "Newest `created_at` first. Pages are stable: creating or removing a session meanwhile neither repeats nor skips another.",
  .query = FIELDS(PAGE, F("owner", TEXT, "a user"), F("agent", TEXT, "name of an agent"), F("tag", TEXT, "a tag"),
                  F("tree", TEXT, "a tree id"), F("title", TEXT, "part of the title, ignoring case"), F("sandbox", TEXT, "one of the caller's sandboxes"),
-                 F("archived", ENUM, "how to treat archived sessions; default `exclude`", .words = "exclude|include|only")),
+                 F("archived", ENUM, "how to treat archived sessions; default `exclude`", .values = "exclude|include|only")),
  .statuses = "SANDBOX_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "limit=10&tag=travel"),
 ROUTE("GET", S1, ROLE_USER, .name = "getSession", .group = "Sessions", .flags = ROUTE_PAGE,
  .summary = "Get a session", .success = 200, .answer = "Session", .run = api_session_get, .statuses = E_SEE,
@@ -116,11 +116,11 @@ ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries"
  .about = "Always oldest first. `after` and `before` name entries, so pages neither skip nor repeat an entry while the session grows.",
  .query = FIELDS(LIMIT(1000, "page size; default 50"), F("after", TEXT, "entry id on the path, exclusive"),
                  F("before", TEXT, "entry id on the path, exclusive"), F("tail", BOOL, "the last entries of the range that `after` and `before` select"),
-                 F("from", INT, "begin at this position; alternative to `after`", .least = 0, .most = 16777215),
+                 F("from", INT, "begin at this position; alternative to `after`", .min = 0, .max = 16777215),
                  F("channel", TEXT, "only entries of this channel"), BRANCH, LOG,
                  F("versions", BOOL, "`false` leaves out the `versions` of each entry"),
                  F("feedback", BOOL, "`true` adds the caller's feedback to each entry"),
-                 F("view", ENUM, "what to read: the record as it was written", .words = "record")),
+                 F("view", ENUM, "what to read: the record as it was written", .values = "record")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND FORBIDDEN", .example = "tail=true&limit=20"),
 ROUTE("GET", S1 "/entries/{entry}", ROLE_USER, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Get an entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
@@ -138,12 +138,12 @@ ROUTE("POST", S1 "/entries/{entry}/regenerate", ROLE_USER, .name = "regenerateEn
 ROUTE("GET", S1 "/record", ROLE_USER, .name = "getRecord", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Read everything ever appended to the session", .success = 200, .answer = "Record", .run = api_record_get,
  .about = "Entries of all branches, in the order of appending, without inherited ones.",
- .query = FIELDS(F("from", INT, "the first entry, counted from 0", .most = INT64_MAX), LIMIT(1000, "page size; default 50"), LOG),
+ .query = FIELDS(F("from", INT, "the first entry, counted from 0", .max = INT64_MAX), LIMIT(1000, "page size; default 50"), LOG),
  .statuses = E_SEE " FORBIDDEN", .example = "from=0&limit=100"),
 ROUTE("PUT", S1 "/entries/{entry}/feedback", ROLE_USER, .name = "putFeedback", .group = "Feedback", .flags = ROUTE_WRITE,
  .summary = "Give feedback on an entry", .success = 200, .answer = "Feedback", .run = api_feedback_put,
  .about = "One per user and entry, stored with the entry: every session that shares the entry shows it.",
- .body = FIELDS(R("value", ENUM, "`null` removes the feedback", .words = "up|down", .nullable = true),
+ .body = FIELDS(R("value", ENUM, "`null` removes the feedback", .values = "up|down", .nullable = true),
                 F("comment", TEXT, "at most 2,000 characters"), EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND TOO_LARGE", .example = "{\"value\": \"up\", \"comment\": \"just what I wanted\"}"),
 ROUTE("GET", S1 "/entries/{entry}/feedback", ROLE_USER, .name = "listFeedback", .group = "Feedback",
@@ -203,7 +203,7 @@ ROUTE("POST", S1 "/fork", ROLE_USER, .name = "forkSession", .group = "Forks and 
           "A fork visible to the tree needs writer, a private one reader or a share link; through a link it is private by default.",
  .body = FIELDS(AT, F("branch_id", TEXT, "the branch of this session whose path contains `at`; default: its head"), CUT, ADK_AT,
                 NEW_ID, TITLE, REASON, TAGS, F("agent", OBJECT, "the agent; default: the parent's; a string is its name", .schema = "AgentIn"),
-                METADATA, F("type", ENUM, "what caused the fork; default `explicit`", .words = TYPES), VISIBILITY, EPHEMERAL,
+                METADATA, F("type", ENUM, "what caused the fork; default `explicit`", .values = TYPES), VISIBILITY, EPHEMERAL,
                 F("created_by", OBJECT, "the creator, as stated by the caller; default: the caller", .schema = "CreatedBy"), EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG REASON_TOO_LONG TOO_LARGE",
  .example = "{\"at\": {\"entry_id\": \"e1\", \"side\": \"after\"}, \"reason\": \"by bus instead\"}"),
@@ -284,7 +284,7 @@ ROUTE("GET", S1 "/members", ROLE_USER, .name = "listMembers", .group = "Tags and
 ROUTE("PUT", S1 "/members/{user}", ROLE_USER, .name = "setMember", .group = "Tags and members", .flags = ROUTE_WRITE,
  .summary = "Add a member to the tree, or change a member's level", .success = 200, .answer = "Member", .run = api_member_put,
  .about = "Needs manager. `owner` transfers the tree (its owner only): the old owner becomes manager.",
- .body = FIELDS(R("level", ENUM, "the access level", .words = LEVELS), EXPECT), .statuses = E_HEAD " BAD_ID",
+ .body = FIELDS(R("level", ENUM, "the access level", .values = LEVELS), EXPECT), .statuses = E_HEAD " BAD_ID",
  .example = "{\"level\": \"writer\"}"),
 ROUTE("DELETE", S1 "/members/{user}", ROLE_USER, .name = "removeMember", .group = "Tags and members", .flags = ROUTE_WRITE,
  .summary = "Remove a member from the tree", .success = 204, .run = api_member_delete, .query = FIELDS(EXPECT_QUERY),
@@ -309,7 +309,7 @@ ROUTE("GET", V1 "/search", ROLE_USER, .name = "search", .group = "Compare and se
  .summary = "Search the full text of everything that the caller may see, best hits first", .success = 200, .answer = "HitList", .run = api_search_get,
  .query = FIELDS(R("q", TEXT, "words (all must occur), \"a phrase\", prefix*, -excluded"), F("session", TEXT, "only in this session"),
                  F("tree", TEXT, "only in this tree"), F("tag", TEXT, "only in sessions with this tag"), F("agent", TEXT, "only in sessions of this agent"),
-                 F("role", ENUM, "only entries of this role", .words = ROLES), F("since", TIME, "only entries created then or later"),
+                 F("role", ENUM, "only entries of this role", .values = ROLES), F("since", TIME, "only entries created then or later"),
                  F("until", TIME, "only entries created before"), LIMIT(200, "page size; default 20"), CURSOR),
  .statuses = E_SEE " TREE_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "q=lisbon"),
 
@@ -354,7 +354,7 @@ ROUTE("GET", V1 "/events", ROLE_USER, .name = "streamEvents", .group = "Live eve
           "see `running` of a session for the text so far). `data:` is `{type, session_id, tree_id, …, entry?}`; `id:` grows. With `Last-Event-ID` (or `after`) the missed events are sent "
           "first; if they are no longer kept, a `reset` event asks the client to read again. A client that is too slow gets a last event `closed`.",
  .query = FIELDS(F("session", TEXT, "only this session"), F("tree", TEXT, "only this tree"),
-                 F("after", INT, "the number of the last event received; `Last-Event-ID` takes precedence", .most = INT64_MAX)),
+                 F("after", INT, "the number of the last event received; `Last-Event-ID` takes precedence", .max = INT64_MAX)),
  .statuses = E_SEE " TREE_NOT_FOUND", .example = "session=trip"),
 ROUTE("GET", V1 "/me", ROLE_USER, .name = "getMe", .group = "About", .summary = "Get the caller's identity", .success = 200, .answer = "Me", .run = api_me_get),
 ROUTE("GET", V1 "/agents", ROLE_USER, .name = "listAgents", .group = "About", .summary = "List the agents of this server",
@@ -372,7 +372,7 @@ ROUTE("POST", V1 "/agents/nearby", ROLE_USER, .name = "useNearby", .group = "Abo
 ROUTE("GET", V1 "/statistics", ROLE_USER, .name = "getStatistics", .group = "About", .flags = ROUTE_PAGE,
  .summary = "Get usage statistics: active users, users who forked or switched, forks per tree", .success = 200, .answer = "Statistics",
  .run = api_statistics_get, .about = "Counts what the caller may see.",
- .query = FIELDS(F("days", INT, "number of days back; default 30", .least = 1, .most = 366)), .example = "days=7"),
+ .query = FIELDS(F("days", INT, "number of days back; default 30", .min = 1, .max = 366)), .example = "days=7"),
 
 /* ------------------------------------------------------------------ upkeep */
 ROUTE("GET", V1 "/store", ROLE_ADMIN, .name = "getStore", .group = "Maintenance",

@@ -36,7 +36,7 @@ void api_share_open(request *q)
 {
     ramet_share *share = NULL;
     ramet_session *session = NULL;
-    if (!q->who.share) {
+    if (!q->caller.share) {
         request_fail(q, 400, "invalid_request", "share",
                      "give the token of a share link as ?share= or in X-Ramet-Share");
         return;
@@ -44,7 +44,7 @@ void api_share_open(request *q)
     ramet_call *c = face_call(q);
     if (!c)
         return;
-    ramet_status st = ramet_call_share(c, q->who.share, &share);
+    ramet_status st = ramet_call_share(c, q->caller.share, &share);
     if (st == RAMET_OK)
         st = ramet_session_get(c, share->session, &session);
     native_shared_session out = {share, session};

@@ -17,9 +17,9 @@
 /* The call has no user, but an idempotency key still belongs to the user who sent it. */
 static ramet_call *program_call(request *q)
 {
-    q->c = ramet_call_new(q->host->store, NULL, q->who.client);
+    q->c = ramet_call_new(q->host->store, NULL, q->caller.client);
     if (q->has_once) {
-        q->once.scope = arena_printf(q->a, "%s by %s", q->once.scope, q->who.user);
+        q->once.scope = arena_printf(q->a, "%s by %s", q->once.scope, q->caller.user);
         ramet_call_once(q->c, &q->once);
     }
     return q->c;

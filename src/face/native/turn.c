@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { ATTACHMENTS_MOST = 100 };
+enum { MAX_ATTACHMENTS = 100 };
 
 void native_running(void *arg, const ramet_session *s, json_writer *w)
 {
@@ -88,9 +88,9 @@ static bool message_read(request *q, ramet_entry_in *out)
         request_fail(q, 400, "invalid_request", "text", "%s", wrong);
         return false;
     }
-    if (n > ATTACHMENTS_MOST) {
+    if (n > MAX_ATTACHMENTS) {
         request_fail(q, 400, "invalid_request", "attachments", "at most %d files a message",
-                     ATTACHMENTS_MOST);
+                     MAX_ATTACHMENTS);
         return false;
     }
     if (n) {
@@ -185,10 +185,11 @@ void api_fan_out(request *q)
             request_error(q, &err);
             return;
         }
-        forks[n] = (ramet_fork_in){.agent = &agents[n],
-                                   .reason = "fan-out",
-                                   .expected_head = face_expected_head(q),
-                                   .visibility = q->who.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
+        forks[n] =
+            (ramet_fork_in){.agent = &agents[n],
+                            .reason = "fan-out",
+                            .expected_head = face_expected_head(q),
+                            .visibility = q->caller.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
         in[n] = (turn_request){.session = face_path(q, "id"),
                                .fork = &forks[n],
                                .agent = &agents[n],

@@ -580,15 +580,15 @@ static const char *message_json(arena *a, const a2a_view *view, const a2a_task *
     return buf_keep(&b, a);
 }
 
-static size_t history_from(const a2a_task *t, int64_t most)
+static size_t history_from(const a2a_task *t, int64_t max)
 {
-    return most >= 0 && (uint64_t)most < t->n ? t->n - (size_t)most : 0;
+    return max >= 0 && (uint64_t)max < t->n ? t->n - (size_t)max : 0;
 }
 
 /* Collects the newest messages that fit. */
-static void history_fit(arena *a, const a2a_view *view, const a2a_task *t, int64_t most, fitting *f)
+static void history_fit(arena *a, const a2a_view *view, const a2a_task *t, int64_t max, fitting *f)
 {
-    size_t from = history_from(t, most), i = t->n;
+    size_t from = history_from(t, max), i = t->n;
     f->kept = arena_array(a, t->n - from + 1, sizeof *f->kept);
     for (; i > from; i--) {
         const char *json = message_json(a, view, t, i - 1);
@@ -602,7 +602,7 @@ static void history_fit(arena *a, const a2a_view *view, const a2a_task *t, int64
 }
 
 static void history_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
-                          int64_t most, const fitting *f)
+                          int64_t max, const fitting *f)
 {
     jw_key(w, "history");
     jw_array(w);
@@ -610,7 +610,7 @@ static void history_write(arena *a, json_writer *w, const a2a_view *view, const 
         for (size_t i = f->n; i-- > 0;)
             jw_raw(w, f->kept[i]);
     else
-        for (size_t i = history_from(t, most); i < t->n; i++)
+        for (size_t i = history_from(t, max); i < t->n; i++)
             a2a_message_write(w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
     jw_end_array(w);
 }

@@ -62,7 +62,7 @@ static bool walk_message(walk *w, const ProtobufCMessageDescriptor *d, const uin
 {
     static const char cut[] = "the message is cut off";
     uint64_t tag, n;
-    if (depth > PROTO_DEPTH_MOST)
+    if (depth > PROTO_MAX_DEPTH)
         return walk_bad(w, "the message is nested too deep");
     while (p < end) {
         if (!w->left--)
@@ -102,7 +102,7 @@ static void arena_give(void *a, void *p)
 ProtobufCMessage *proto_unpack(arena *a, const ProtobufCMessageDescriptor *d, const void *bytes,
                                size_t n, const char **why)
 {
-    walk w = {.a = a, .left = PROTO_FIELDS_MOST};
+    walk w = {.a = a, .left = PROTO_MAX_FIELDS};
     const uint8_t *p = bytes;
     ProtobufCAllocator memory = {arena_take, arena_give, a};
     if (!walk_message(&w, d, p, p + n, 0)) {

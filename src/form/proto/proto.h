@@ -21,8 +21,8 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-#define PROTO_DEPTH_MOST 400      /* nested messages; one level of JSON takes up to three */
-#define PROTO_FIELDS_MOST 1000000 /* in one message, nested ones included */
+#define PROTO_MAX_DEPTH 400      /* nested messages; one level of JSON takes up to three */
+#define PROTO_MAX_FIELDS 1000000 /* in one message, nested ones included */
 
 /* Returns a message in the arena, or NULL with *why set to what is wrong with the bytes. */
 ProtobufCMessage *proto_unpack(arena *a, const ProtobufCMessageDescriptor *d, const void *bytes,

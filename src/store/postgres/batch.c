@@ -97,7 +97,7 @@ static const merge merges[] = {
  * operations. A write that times out is run again, in the end as a serializable transaction. */
 #define BRIEF_MS "500"
 
-#define WHOLE_MOST 4 /* statements in one `whole` */
+#define MAX_WHOLE 4 /* statements in one `whole` */
 #define P(n) (UINT64_C(1) << (n))
 
 /* A frequent transaction of a single caller as one statement, whose parameters are those of its
@@ -105,7 +105,7 @@ static const merge merges[] = {
  * it nothing is written, and the server reports 0 rows (FOR_WHOLE). */
 typedef struct whole {
     const char *name, *text;
-    sql_id ids[WHOLE_MOST];
+    sql_id ids[MAX_WHOLE];
     size_t n;
     /* Parameters whose columns are INT and not BIGINT. They are sent as INT: the server would set
      * up a conversion each time. */
@@ -494,7 +494,7 @@ static bool whole_params(const whole *w, const pg_write **rows, params *p)
 /* The statement that covers everything buffered; NULL: none. */
 static const whole *whole_of(const pg_batch *b, params *p)
 {
-    const pg_write *rows[WHOLE_MOST];
+    const pg_write *rows[MAX_WHOLE];
     for (size_t i = 0; i < N_WHOLES; i++) {
         p->n = 0;
         if (whole_is(&wholes[i], b, rows) && whole_params(&wholes[i], rows, p))

@@ -35,10 +35,10 @@
 
 #define PAYLOAD 7900 /* PostgreSQL allows up to 7,999 bytes */
 #define HEAD 64      /* of these, at most, before the text */
-#define MESSAGE_MOST ((size_t)64 << 20)
-#define QUEUE_MOST ((size_t)64 << 20)
+#define MAX_MESSAGE_BYTES ((size_t)64 << 20)
+#define MAX_QUEUE_BYTES ((size_t)64 << 20)
 #define BATCH_BYTES ((size_t)1 << 20)
-#define SENDERS_MOST 1024
+#define MAX_SENDERS 1024
 #define CONNECT_MS 10000
 #define ANSWER_MS 10000
 #define AGAIN_MS 500  /* between two attempts to connect */
@@ -198,12 +198,12 @@ static sender *sender_get(bus *b, const char *id, bool *known)
     } else {
         s = xcalloc(1, sizeof *s);
         snprintf(s->id, sizeof s->id, "%s", id);
-        buf_init(&s->text, MESSAGE_MOST);
+        buf_init(&s->text, MAX_MESSAGE_BYTES);
         b->n_senders++;
     }
     s->next = b->senders;
     b->senders = s;
-    if (b->n_senders > SENDERS_MOST) {
+    if (b->n_senders > MAX_SENDERS) {
         for (at = &b->senders; (*at)->next;)
             at = &(*at)->next;
         sender_free(*at);
@@ -231,7 +231,7 @@ static void part_take(bus *b, const char *text)
         deliver(b, NULL, 0);
     if (place == 0) {
         buf_release(&s->text);
-        buf_init(&s->text, MESSAGE_MOST);
+        buf_init(&s->text, MAX_MESSAGE_BYTES);
         s->whole = true;
     } else if (gap || !known) {
         s->whole = false;
@@ -446,7 +446,7 @@ void bus_publish(bus *b, const char *text, size_t n)
     pthread_mutex_lock(&b->lock);
     if (!b->sending && !b->stop)
         b->sending = pthread_create(&b->sender, NULL, sender_main, b) == 0;
-    if (!b->sending || b->stop || n > MESSAGE_MOST || b->queued + n > QUEUE_MOST) {
+    if (!b->sending || b->stop || n > MAX_MESSAGE_BYTES || b->queued + n > MAX_QUEUE_BYTES) {
         b->seq++; /* B3: subscribers detect the gap */
         pthread_mutex_unlock(&b->lock);
         return;

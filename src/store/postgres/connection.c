@@ -382,9 +382,9 @@ static void statement_cancel(pg *d)
 
 /* Waits for the socket, at most `most` ms (-1: without limit). Cancels a read, once, when its
  * caller no longer wants it. */
-static int link_wait(pg *d, struct pollfd *p, int most)
+static int link_wait(pg *d, struct pollfd *p, int max)
 {
-    int64_t until = most < 0 ? INT64_MAX : time_mono_us() + (int64_t)most * 1000;
+    int64_t until = max < 0 ? INT64_MAX : time_mono_us() + (int64_t)max * 1000;
     while (d->base.stop && d->link == LINK_UP) {
         int rc = poll(p, 1, STOP_MS);
         if (rc != 0 || time_mono_us() >= until)
@@ -394,7 +394,7 @@ static int link_wait(pg *d, struct pollfd *p, int most)
             statement_cancel(d);
         }
     }
-    return poll(p, 1, most);
+    return poll(p, 1, max);
 }
 
 /* Reads the next result; NULL between two of them. False: the connection is lost. */
@@ -402,7 +402,7 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
 {
     /* A commit may wait for a replica for any time; the sync after a whole statement commits it. */
     bool commits = what == FOR_COMMIT || what == FOR_COMMIT_SYNC;
-    int most = commits ? -1 : d->site->statement_ms + ANSWER_MS;
+    int max = commits ? -1 : d->site->statement_ms + ANSWER_MS;
     for (;;) {
         int left = PQflush(d->conn);
         if (left < 0)
@@ -413,7 +413,7 @@ static bool next_result(pg *d, pg_purpose what, PGresult **out)
         }
         struct pollfd p = {.fd = PQsocket(d->conn),
                            .events = (short)(POLLIN | (left ? POLLOUT : 0))};
-        int rc = link_wait(d, &p, most);
+        int rc = link_wait(d, &p, max);
         if (rc == 0) {
             link_lost(d, "it did not answer in time");
             return false;

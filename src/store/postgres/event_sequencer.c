@@ -50,14 +50,14 @@ struct sequencer {
 /* Runs one transaction in one round trip; -1 when it failed. */
 static int64_t move_some(sequencer *s, int64_t *newest)
 {
-    static const int64_t most = BATCH;
+    static const int64_t max = BATCH;
     pg *d = s->d;
     if (db_begin_schema(&d->base) != RAMET_OK)
         return -1;
     link_begin(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
     link_text(d, idle_sql, FOR_NOTHING);
     link_text(d, lock_sql, FOR_NOTHING);
-    link_ints(d, move_sql, &most, 1, FOR_READ);
+    link_ints(d, move_sql, &max, 1, FOR_READ);
     if (db_commit(&d->base) != RAMET_OK || !d->answer || !PQntuples(d->answer))
         return -1;
     *newest = value_int(d->answer, 0, 1);

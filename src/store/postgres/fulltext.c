@@ -38,13 +38,13 @@
 #define EXPRESSION_BYTES ((size_t)1 << 20)
 #define BLOCK_BITS 12 /* documents in a block: 1 << BLOCK_BITS */
 #define FIRST_BLOCKS 1
-#define MOST_BLOCKS 64
-#define MOST_ROWS 20000 /* rows of one statement */
-#define LOCK_TRIES 6    /* attempts, of lock_timeout each */
+#define MAX_BLOCKS 64
+#define MAX_ROWS 20000 /* rows of one statement */
+#define LOCK_TRIES 6   /* attempts, of lock_timeout each */
 #define TIDY_BITS 9
 
 /* A search; each statement covers the documents (from, upto]. */
-typedef struct words {
+typedef struct fulltext {
     fts base;
     fts_want *want;
     const char *rank;
@@ -54,16 +54,16 @@ typedef struct words {
     int rows;              /* of the current statement */
     int64_t last;          /* number of the last document */
     db_stmt *q;            /* NULL: none is open */
-} words;
+} fulltext;
 
-static words *words_of(fts *f)
+static fulltext *fulltext_of(fts *f)
 {
-    return (words *)f;
+    return (fulltext *)f;
 }
 
 /* ----------------------------------------------------------- transactions */
 
-static void words_close(fts *f)
+static void fulltext_close(fts *f)
 {
     free(f);
 }
@@ -84,7 +84,7 @@ static ramet_status lock_take(pg *d)
 
 /* Begins a write (W4). The lock is held when it returns, so that the store is read after the
  * previous writer has finished. */
-static ramet_status words_begin_write(fts *f)
+static ramet_status fulltext_begin_write(fts *f)
 {
     ramet_status st;
     int tries = 0;
@@ -95,14 +95,14 @@ static ramet_status words_begin_write(fts *f)
     return st;
 }
 
-static void words_clear(fts *f)
+static void fulltext_clear(fts *f)
 {
     q_run(db_query(f->d, Q_fts_clear));
 }
 
-static ramet_status words_reset(fts *f)
+static ramet_status fulltext_reset(fts *f)
 {
-    ramet_status st = words_begin_write(f);
+    ramet_status st = fulltext_begin_write(f);
     if (st != RAMET_OK)
         return st;
     fts_clear(f);
@@ -215,8 +215,8 @@ static void vector_make(const lexemes *x, buf *out)
         out->p[i] = (char)(n >> 8 * (3 - i));
 }
 
-static bool words_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
-                      const char *given)
+static bool fulltext_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
+                         const char *given)
 {
     lexemes x = {.a = tmp};
     text = fts_whole(tmp, text, given);
@@ -247,7 +247,7 @@ static bool words_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const
     return true;
 }
 
-static void words_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text)
+static void fulltext_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text)
 {
     (void)tmp;
     (void)text;
@@ -259,7 +259,7 @@ static void words_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char
 
 /* A digest of the name (FNV-1a), so that owners need no table. A collision does not widen access:
  * that is checked for each match afterwards. */
-static int64_t words_owner(fts *f, const char *name, bool make)
+static int64_t fulltext_owner(fts *f, const char *name, bool make)
 {
     uint64_t h = 0xcbf29ce484222325u;
     (void)f;
@@ -271,7 +271,7 @@ static int64_t words_owner(fts *f, const char *name, bool make)
 
 /* Merges the pending list (W5). If that fails, for example because we do not own the tables, the
  * server does it later. */
-static void words_tidy(fts *f, int64_t from, int64_t upto)
+static void fulltext_tidy(fts *f, int64_t from, int64_t upto)
 {
     static const char sql[] =
         "SELECT count(gin_clean_pending_list(c.oid)) FROM pg_class c JOIN pg_am a ON a.oid=c.relam "
@@ -376,7 +376,7 @@ static const char *rank_make(const fts_want *w)
 }
 
 /* The expression for the documents (from, upto], which are whole blocks or all that are left. */
-static const char *expression_within(const words *s, bool blocks)
+static const char *expression_within(const fulltext *s, bool blocks)
 {
     buf b;
     if (!blocks)
@@ -394,7 +394,7 @@ static const char *expression_within(const words *s, bool blocks)
 
 /* Chooses the range of the next statement: as far as the matches so far promise enough. True:
  * search by blocks. */
-static bool range_choose(words *s)
+static bool range_choose(fulltext *s)
 {
     int64_t left = s->upto - s->low + 1, blocks = FIRST_BLOCKS, enough = (int64_t)s->want->enough;
     if (s->looked) {
@@ -405,7 +405,7 @@ static bool range_choose(words *s)
         }
         int64_t wanted = s->found < enough ? enough - s->found + 1 : enough;
         blocks = 1 + ((int64_t)((double)wanted / density) >> BLOCK_BITS);
-        blocks = blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks;
+        blocks = blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks;
     }
     int64_t first = (s->upto >> BLOCK_BITS) - blocks + 1;
     s->from = (first << BLOCK_BITS) - 1;
@@ -413,7 +413,7 @@ static bool range_choose(words *s)
     return true;
 }
 
-static void statement_open(words *s)
+static void statement_open(fulltext *s)
 {
     bool blocks = range_choose(s);
     s->rows = 0;
@@ -422,23 +422,23 @@ static void statement_open(words *s)
     q_int(s->q, 2, s->from);
     q_int(s->q, 3, s->upto);
     q_text(s->q, 4, s->rank);
-    q_int(s->q, 5, MOST_ROWS);
+    q_int(s->q, 5, MAX_ROWS);
 }
 
 /* The next statement continues where the finished one ends. */
-static void statement_end(words *s)
+static void statement_end(fulltext *s)
 {
-    int64_t end = s->rows == MOST_ROWS ? s->last - 1 : s->from;
+    int64_t end = s->rows == MAX_ROWS ? s->last - 1 : s->from;
     s->q = NULL;
     s->looked += s->upto - end;
     s->found += s->rows;
     s->upto = end;
 }
 
-static void words_find(fts *f, fts_want *w, int64_t low, int64_t high)
+static void fulltext_find(fts *f, fts_want *w, int64_t low, int64_t high)
 {
-    words *s = words_of(f);
-    *s = (words){.base = *f, .want = w, .low = low, .upto = high, .exact = true};
+    fulltext *s = fulltext_of(f);
+    *s = (fulltext){.base = *f, .want = w, .low = low, .upto = high, .exact = true};
     if (!w->expression)
         w->expression = expression_make(w);
     for (size_t i = 0; i < w->n; i++)
@@ -448,7 +448,7 @@ static void words_find(fts *f, fts_want *w, int64_t low, int64_t high)
 
 /* ts_rank() of a word that occurs once is `once`; it grows with each further occurrence, up to 1.6
  * times that. The rest follows BM25: long documents count less. */
-static double score_of(const words *s, double rank, double bytes)
+static double score_of(const fulltext *s, double rank, double bytes)
 {
     static const double once = 0.0607927;
     double times = rank / once;
@@ -456,9 +456,9 @@ static double score_of(const words *s, double rank, double bytes)
     return (double)s->want->n_find * times * (BM25_K + 1) / (times + norm);
 }
 
-static bool words_next(fts *f, fts_doc *d)
+static bool fulltext_next(fts *f, fts_doc *d)
 {
-    words *s = words_of(f);
+    fulltext *s = fulltext_of(f);
     for (;;) {
         if (!s->q) {
             if (s->upto < s->low || db_status(f->d) != RAMET_OK)
@@ -484,34 +484,34 @@ static bool words_next(fts *f, fts_doc *d)
     }
 }
 
-static void words_end(fts *f)
+static void fulltext_end(fts *f)
 {
-    words *s = words_of(f);
+    fulltext *s = fulltext_of(f);
     if (s->q)
         q_end(s->q);
     s->q = NULL;
 }
 
-static const fts_kind words_kind = {
-    .window = {.most = 2000, .enough = 200, .span = 1 << BLOCK_BITS},
-    .close = words_close,
-    .begin_write = words_begin_write,
-    .reset = words_reset,
-    .clear = words_clear,
-    .add = words_add,
-    .forget = words_forget,
-    .owner = words_owner,
-    .tidy = words_tidy,
-    .find = words_find,
-    .next = words_next,
-    .end = words_end,
+static const fts_kind fulltext_kind = {
+    .window = {.max = 2000, .enough = 200, .span = 1 << BLOCK_BITS},
+    .close = fulltext_close,
+    .begin_write = fulltext_begin_write,
+    .reset = fulltext_reset,
+    .clear = fulltext_clear,
+    .add = fulltext_add,
+    .forget = fulltext_forget,
+    .owner = fulltext_owner,
+    .tidy = fulltext_tidy,
+    .find = fulltext_find,
+    .next = fulltext_next,
+    .end = fulltext_end,
 };
 
 ramet_status fts_over(db *d, fts **out, char *message)
 {
-    words *s = xcalloc(1, sizeof *s);
+    fulltext *s = xcalloc(1, sizeof *s);
     *out = NULL;
-    s->base = (fts){.kind = &words_kind, .d = d, .cut = tokenizer_new()};
+    s->base = (fts){.kind = &fulltext_kind, .d = d, .cut = tokenizer_new()};
     if (s->base.cut) {
         *out = &s->base;
         return RAMET_OK;

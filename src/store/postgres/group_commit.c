@@ -95,7 +95,7 @@ typedef struct group {
 struct group_commit {
     const group_connections *connections;
     store *base;
-    int usual_slots, most_slots; /* while commits are fast; while they are slow */
+    int usual_slots, max_slots; /* while commits are fast; while they are slow */
 
     pthread_mutex_t lock;
     write_op *first, *last; /* the queue */
@@ -189,7 +189,7 @@ static bool commits_are_slow(const group_commit *g)
  * long leads anyway: the other groups may wait for a lock. */
 static write_op *leader_next(group_commit *g, bool waited)
 {
-    int slots = commits_are_slow(g) ? g->most_slots : g->usual_slots;
+    int slots = commits_are_slow(g) ? g->max_slots : g->usual_slots;
     bool too_small = g->busy_slots && !commits_are_slow(g) && g->queued < g->in_flight;
     if (g->busy_slots >= slots || (too_small && !waited))
         return NULL;
@@ -411,7 +411,7 @@ group_commit *group_commit_new(const group_connections *connections, store *base
     g->connections = connections;
     g->base = base;
     g->usual_slots = slots ? slots : slots_of(sysconf(_SC_NPROCESSORS_ONLN));
-    g->most_slots = slots ? slots : MAX_COMMIT_SLOTS;
+    g->max_slots = slots ? slots : MAX_COMMIT_SLOTS;
     pthread_mutex_init(&g->lock, NULL);
     return g;
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #define BLOCK_FIRST 16
-#define BLOCK_MOST 1000
+#define MAX_BLOCK 1000
 
 static const char reserve_sql[] = "UPDATE counter SET next=next+$2 WHERE kind=$1 RETURNING next-$2";
 static const char reserve_session_sql[] =
@@ -52,7 +52,7 @@ static ramet_status refill(db_site *s, db_kind what, char *message)
     int64_t size = what == DB_VERDICT || what == DB_REMARK ? 1
                    : b->size                               ? b->size * 8
                                                            : BLOCK_FIRST;
-    size = size < BLOCK_MOST ? size : BLOCK_MOST;
+    size = size < MAX_BLOCK ? size : MAX_BLOCK;
     int64_t args[] = {what, size};
     ramet_status st =
         side_ask(s, what == DB_SESSION ? reserve_session_sql : reserve_sql, args, 2, message);

@@ -23,12 +23,12 @@
 #include <unistd.h>
 
 #define POOL 16
-#define POOL_MOST 256
+#define MAX_POOL 256
 #define BUSY_MS 10000
-#define TRIES_MOST 200
+#define MAX_TRIES 200
 #define SLEEP_US 500 /* doubled each time, up to 64 times that */
 #define HEALTH_US 1000000
-#define JOBS_MOST 8
+#define MAX_JOBS 8
 
 /* A thread that waits for a connection; on its stack. */
 typedef struct waiter {
@@ -48,17 +48,17 @@ typedef struct pool_store {
     group_commit *groups;
 
     pthread_mutex_t lock;
-    waiter *waiting;     /* in order of arrival */
-    pg *idle[POOL_MOST]; /* the last one used is taken first */
-    int n_idle, n_open, most;
-    int reading, most_reading;
+    waiter *waiting;    /* in order of arrival */
+    pg *idle[MAX_POOL]; /* the last one used is taken first */
+    int n_idle, n_open, max;
+    int reading, max_reading;
     ramet_status health; /* of the last attempt to reach the database */
     int64_t asked;       /* when that was */
 
     struct {
         const char *name; /* NULL: unused */
         pg *d;            /* the connection that holds it */
-    } jobs[JOBS_MOST];    /* jobs that this process runs */
+    } jobs[MAX_JOBS];     /* jobs that this process runs */
 } pool_store;
 
 static pool_store *pool_of(store *s)
@@ -79,8 +79,8 @@ static void health_note(pool_store *s, ramet_status st)
 /* Call these with the lock held. */
 static bool place_free(const pool_store *s, bool reading)
 {
-    assert(s->n_idle <= s->n_open && s->n_open <= s->most && s->reading <= s->most_reading);
-    return (s->n_idle || s->n_open < s->most) && !(reading && s->reading >= s->most_reading);
+    assert(s->n_idle <= s->n_open && s->n_open <= s->max && s->reading <= s->max_reading);
+    return (s->n_idle || s->n_open < s->max) && !(reading && s->reading >= s->max_reading);
 }
 
 /* The first waiter that may have a free place: a read may have to wait where a write need not (L1,
@@ -93,7 +93,7 @@ static waiter *place_next(const pool_store *s)
     return w;
 }
 
-static void place_tell(pool_store *s)
+static void place_signal(pool_store *s)
 {
     ASSERT_LOCKED(&s->lock);
     waiter *w = place_next(s);
@@ -134,7 +134,7 @@ static ramet_status place_take(pool_store *s, bool reading, pg **out, char *mess
             s->n_open++;
     }
     /* Another place may be free as well; and a waiter that gave up may have been signalled. */
-    place_tell(s);
+    place_signal(s);
     pthread_mutex_unlock(&s->lock);
     if (fine)
         return RAMET_OK;
@@ -154,7 +154,7 @@ static void place_give(pool_store *s, bool reading, pg *d)
         s->idle[s->n_idle++] = d;
     else
         s->n_open--;
-    place_tell(s);
+    place_signal(s);
     pthread_mutex_unlock(&s->lock);
     pg_close(dead);
 }
@@ -276,8 +276,8 @@ static void sleep_uneven(int tries)
 {
     uint32_t r;
     random_bytes(&r, sizeof r);
-    int64_t most = (int64_t)SLEEP_US << (tries < 6 ? tries : 6);
-    struct timespec t = time_spec((int64_t)(r % (uint32_t)most));
+    int64_t max = (int64_t)SLEEP_US << (tries < 6 ? tries : 6);
+    struct timespec t = time_spec((int64_t)(r % (uint32_t)max));
     nanosleep(&t, NULL);
 }
 
@@ -298,7 +298,7 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
             store_count(base, 1);
         /* A lost connection is replaced once; when that does not help, the caller gets the
          * error. */
-        if (!o.again || tries >= TRIES_MOST || (lost && tries) || time_mono_us() > until)
+        if (!o.again || tries >= MAX_TRIES || (lost && tries) || time_mono_us() > until)
             return o.status;
         sleep_uneven(tries);
     }
@@ -454,9 +454,9 @@ static bool pool_job(store *base, const char *job, int64_t every_us)
         return false;
     bool mine = job_take(d, job, every_us);
     pthread_mutex_lock(&s->lock);
-    while (i < JOBS_MOST && s->jobs[i].name)
+    while (i < MAX_JOBS && s->jobs[i].name)
         i++;
-    mine = mine && i < JOBS_MOST;
+    mine = mine && i < MAX_JOBS;
     if (mine) {
         s->jobs[i].name = job;
         s->jobs[i].d = d;
@@ -472,7 +472,7 @@ static void pool_job_end(store *base, const char *job)
     pool_store *s = pool_of(base);
     pg *d = NULL;
     pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < JOBS_MOST && !d; i++)
+    for (int i = 0; i < MAX_JOBS && !d; i++)
         if (s->jobs[i].name && strcmp(s->jobs[i].name, job) == 0) {
             d = s->jobs[i].d;
             s->jobs[i].name = NULL;
@@ -540,9 +540,9 @@ static pool_store *pool_new(const store_config *cfg, db_site *site, db_site *dir
     s->site = site;
     s->direct = direct;
     s->busy_ms = cfg->busy_ms > 0 ? cfg->busy_ms : BUSY_MS;
-    s->most = cfg->pool > 0 ? cfg->pool : POOL;
-    s->most = s->most < 2 ? 2 : s->most > POOL_MOST ? POOL_MOST : s->most;
-    s->most_reading = s->most - (s->most + 3) / 4;
+    s->max = cfg->pool > 0 ? cfg->pool : POOL;
+    s->max = s->max < 2 ? 2 : s->max > MAX_POOL ? MAX_POOL : s->max;
+    s->max_reading = s->max - (s->max + 3) / 4;
     s->groups = group_commit_new(&pool_connections, &s->base, 0);
     pthread_mutex_init(&s->lock, NULL);
     s->events = sequencer_new(site, cfg->on_event, cfg->arg);

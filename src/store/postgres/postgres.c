@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SENT_MOST 2000 /* writes sent before their answers are read */
+#define MAX_SENT 2000 /* writes sent before their answers are read */
 
 static _Atomic int64_t epochs; /* of all connections: other processes write at any time */
 
@@ -378,12 +378,12 @@ static int64_t engine_highest(db *d, db_kind what)
  * text of the other engine. */
 static int highest_param(const char *text)
 {
-    long most = 0;
+    long max = 0;
     for (const char *p = strchr(text, '$'); p; p = strchr(p + 1, '$')) {
         long n = strtol(p + 1, NULL, 10);
-        most = n > most && n <= PG_PARAMS ? n : most;
+        max = n > max && n <= PG_PARAMS ? n : max;
     }
-    return (int)most;
+    return (int)max;
 }
 
 pg_stmt *pg_stmt_of(pg *d, sql_id id)
@@ -501,7 +501,7 @@ static void engine_run(db_stmt *base)
     begin_send(d);
     link_stmt(d, q, FOR_WRITE);
     progress_note(d, is_event ? DID_WRITE_EVENTS : DID_WRITE);
-    if (d->n_sent >= SENT_MOST) {
+    if (d->n_sent >= MAX_SENT) {
         link_sync(d);
         link_settle(d);
     }

@@ -342,7 +342,7 @@ const void *value_bytes(const PGresult *r, int row, int col, size_t *len);
 /* The number of partitions when the URL has none, and the maximum. 1: tables are not
  * partitioned. */
 #define PARTITIONS 1
-#define PARTITIONS_MOST 1024
+#define MAX_PARTITIONS 1024
 char *schema_plain(const char *sql);
 char *schema_version_text(int64_t v);
 /* The end of a table, or of a partition, that leaves room on its pages; or "". */
@@ -371,7 +371,7 @@ void numbers_return(db_site *s);
 /* ---- store/postgres/replica.c */
 
 /* No replica has to be reachable: one that is not is left out and tried again. */
-ramet_status replicas_open(const char *const *urls, size_t n, int most, replicas **out,
+ramet_status replicas_open(const char *const *urls, size_t n, int max, replicas **out,
                            char *message);
 void replicas_close(replicas *r);
 /* A connection, in a read transaction, to a replica that has reached `position`, which is raised to

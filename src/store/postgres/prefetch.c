@@ -20,8 +20,8 @@
 #include <string.h>
 
 #define SLOTS 512
-#define ASKED_MOST 2000 /* statements in one exchange */
-#define KEY_MOST 4096   /* bytes of parameters; longer ones are not prefetched */
+#define MAX_ASKED 2000     /* statements in one exchange */
+#define MAX_KEY_BYTES 4096 /* bytes of parameters; longer ones are not prefetched */
 
 struct prefetch_item {
     prefetch_item *next;
@@ -41,7 +41,7 @@ struct pg_prefetch {
 pg_prefetch *prefetch_new(void)
 {
     pg_prefetch *h = xcalloc(1, sizeof *h);
-    buf_init(&h->key, KEY_MOST);
+    buf_init(&h->key, MAX_KEY_BYTES);
     return h;
 }
 
@@ -82,7 +82,7 @@ static bool key_make(buf *key, const pg_stmt *q)
         bool is_int = q->types[i] == PG_INT8;
         const char *from = is_int ? (const char *)&q->ints[i] : q->values[i];
         int32_t len = is_int ? 8 : from ? q->lengths[i] : -1;
-        if (key->n + sizeof len + (size_t)(len > 0 ? len : 0) > KEY_MOST)
+        if (key->n + sizeof len + (size_t)(len > 0 ? len : 0) > MAX_KEY_BYTES)
             return false;
         buf_add(key, &len, sizeof len);
         if (len > 0)
@@ -112,7 +112,7 @@ prefetch_found prefetch_look(pg *d, pg_stmt *q)
     }
     if (!h->dry_run)
         return PREFETCH_MISS;
-    if (!a && h->asked < ASKED_MOST) {
+    if (!a && h->asked < MAX_ASKED) {
         a = xmalloc(sizeof *a + h->key.n);
         *a = (prefetch_item){.next = *slot, .id = q->id, .len = h->key.n};
         memcpy(a->key, h->key.p, h->key.n);

@@ -42,7 +42,7 @@ struct replicas {
     pthread_cond_t work;
     pthread_t thread;
     bool stop;
-    int most; /* connections to each replica */
+    int max; /* connections to each replica */
     size_t n, next;
     pg_replica items[];
 };
@@ -53,7 +53,7 @@ static pg *idle_take(pg_replica *p, bool *room)
 {
     pthread_mutex_lock(&p->all->lock);
     pg *d = p->up && p->n_idle ? p->idle[--p->n_idle] : NULL;
-    *room = p->up && !d && p->n_open < p->all->most;
+    *room = p->up && !d && p->n_open < p->all->max;
     p->n_open += *room;
     pthread_mutex_unlock(&p->all->lock);
     return d;
@@ -189,7 +189,7 @@ static void replica_look(pg_replica *p)
     }
     d->replica = p;
     pthread_mutex_lock(&p->all->lock);
-    bool room = p->n_open < p->all->most;
+    bool room = p->n_open < p->all->max;
     p->n_open += room;
     p->up = true;
     if (room)
@@ -263,12 +263,12 @@ void replicas_close(replicas *r)
     free(r);
 }
 
-ramet_status replicas_open(const char *const *urls, size_t n, int most, replicas **out,
+ramet_status replicas_open(const char *const *urls, size_t n, int max, replicas **out,
                            char *message)
 {
     replicas *r = xcalloc(1, sizeof *r + n * sizeof *r->items);
     *out = NULL;
-    r->most = most;
+    r->max = max;
     pthread_mutex_init(&r->lock, NULL);
     cond_init(&r->work);
     for (size_t i = 0; i < n; i++) {
@@ -283,7 +283,7 @@ ramet_status replicas_open(const char *const *urls, size_t n, int most, replicas
             return st;
         }
         p->all = r;
-        p->idle = xcalloc((size_t)most, sizeof *p->idle);
+        p->idle = xcalloc((size_t)max, sizeof *p->idle);
         r->n++;
     }
     if (pthread_create(&r->thread, NULL, look_run, r) != 0) {

@@ -176,7 +176,7 @@ ramet_status site_open(const char *url, db_site **out, char *message)
     PQconninfoOption *list = PQconninfoParse(plain, &why);
     int parts = found[1] ? (int)strtol(found[1], NULL, 10) : PARTITIONS;
     free(plain);
-    if (!list || parts < 1 || parts > PARTITIONS_MOST) {
+    if (!list || parts < 1 || parts > MAX_PARTITIONS) {
         snprintf(message, 512, "the URL of the database cannot be used: %.400s",
                  !list ? (why ? why : "it makes no sense") : "partitions must be 1 to 1024");
         message[strcspn(message, "\n")] = 0;

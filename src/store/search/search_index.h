@@ -144,7 +144,7 @@ typedef struct fts_want {
 /* How many of the newest matches it is reasonable to rank: `most`. A phrase is searched document by
  * document: there `enough` suffice, when they came from more than `span` documents. */
 typedef struct fts_window {
-    size_t most, enough;
+    size_t max, enough;
     int64_t span;
 } fts_window;
 const fts_window *fts_window_of(const fts *f);

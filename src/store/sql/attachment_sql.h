@@ -18,7 +18,7 @@
                        "WHERE r.attachment=a.id LIMIT 1),0),(SELECT count(*) "                     \
                        "FROM attachment o WHERE o.sha=a.sha) FROM attachment a WHERE a.id>$1 "     \
                        "ORDER BY a.id LIMIT $2")                                                   \
-    X(attachment_beside, "SELECT a.id,coalesce((SELECT 1 FROM attached r "                         \
+    X(attachment_listed, "SELECT a.id,coalesce((SELECT 1 FROM attached r "                         \
                          "WHERE r.attachment=a.id LIMIT 1),0),(SELECT count(*) "                   \
                          "FROM attachment o WHERE o.sha=a.sha) FROM attachment a WHERE a.id=$1")   \
     X(attachment_del, "DELETE FROM attachment WHERE id=$1")                                        \

@@ -43,7 +43,7 @@
     X(session_open, BY_STAMP ", and the end of the head is guarded")                               \
     X(session_brief, BY_STAMP ", and the end of the head is guarded")                              \
     X(session_by_no, BY_STAMP)                                                                     \
-    X(session_words, BY_STAMP)                                                                     \
+    X(session_origin, BY_STAMP)                                                                     \
     X(session_name, BY_STAMP)                                                                      \
     X(member_level, "every change of it counts up the stamp of its tree")                          \
     X(share_by_secret, "every change of it counts up the stamp of its tree")                       \

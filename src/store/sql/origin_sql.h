@@ -21,7 +21,7 @@
     X(orphan_origin, "SELECT o.tree,o.session,'' FROM origin o WHERE NOT EXISTS (SELECT 1 FROM "      \
                      "session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")                 \
     /* What an append to a conversation needs in addition to session_brief. */                     \
-    X(session_words, "SELECT s.title,s.archived,o.client FROM session s "                          \
+    X(session_origin, "SELECT s.title,s.archived,o.client FROM session s "                          \
                      LOOK_LEFT("origin", "o", PK_IS("o.", "session", "s.tree", "s.no"))            \
                      "WHERE " PK("s.", "no"))                                                      \
     X(session_title, "UPDATE session SET title=$3 WHERE " PK("", "no"))                            \

@@ -20,7 +20,7 @@ extern const size_t schema_n_steps;
 ramet_status schema_migrate(db *d, const schema_step *steps, size_t n, bool create, char *message);
 
 /* See ramet_schema(). */
-ramet_status schema_tell(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
-                         void *arg);
+ramet_status schema_write(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
+                          void *arg);
 
 #endif

@@ -17,20 +17,20 @@
  * rest stays on the coordinator: one process writes it, or nothing joins it. */
 static const char *const joined[] = {"dir", "share", "attachment"};
 
-typedef struct teller {
+typedef struct schema_writer {
     const ramet_schema_in *in;
     void (*statement)(void *arg, const char *sql);
     void *arg;
     buf spread, others; /* names of tables, each followed by a NUL */
-} teller;
+} schema_writer;
 
 /* The number of partitions of a table; 1: none. */
-static int parts_of(const teller *t)
+static int parts_of(const schema_writer *t)
 {
     return t->in->engine == RAMET_CITUS ? 1 : t->in->partitions ? t->in->partitions : PARTITIONS;
 }
 
-static void statement_tell(teller *t, const char *sql)
+static void statement_write(schema_writer *t, const char *sql)
 {
     char name[64] = "";
     bool spread = strstr(sql, SCHEMA_SPREAD) != NULL;
@@ -41,7 +41,7 @@ static void statement_tell(teller *t, const char *sql)
     free(whole);
 }
 
-static void parts_tell(teller *t)
+static void parts_write(schema_writer *t)
 {
     char sql[512];
     int parts = parts_of(t);
@@ -61,7 +61,7 @@ static bool is_joined(const char *table)
     return false;
 }
 
-static void citus_tell(teller *t)
+static void citus_write(schema_writer *t)
 {
     char sql[256];
     for (size_t at = 0; at < t->others.n; at += strlen(t->others.p + at) + 1) {
@@ -79,36 +79,36 @@ static void citus_tell(teller *t)
     }
 }
 
-static void step_tell(teller *t, const db_engine *e, const char *script)
+static void step_write(schema_writer *t, const db_engine *e, const char *script)
 {
     char *text = e->plain(script);
     for (char *sql = text, *end; *sql; sql = end) {
         end = sql + strcspn(sql, ";");
         if (*end)
             *end++ = 0;
-        statement_tell(t, sql);
+        statement_write(t, sql);
     }
     free(text);
     if (t->in->engine == RAMET_POSTGRES)
-        parts_tell(t);
+        parts_write(t);
 }
 
-ramet_status schema_tell(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
-                         void *arg)
+ramet_status schema_write(const ramet_schema_in *in, void (*statement)(void *arg, const char *sql),
+                          void *arg)
 {
     const db_engine *e = in->engine == RAMET_SQLITE ? &sqlite_engine : &postgres_engine;
     int64_t newest = schema_steps[schema_n_steps - 1].version;
-    teller t = {.in = in, .statement = statement, .arg = arg};
-    if (in->partitions < 0 || in->partitions > PARTITIONS_MOST || in->after < 0 ||
+    schema_writer t = {.in = in, .statement = statement, .arg = arg};
+    if (in->partitions < 0 || in->partitions > MAX_PARTITIONS || in->after < 0 ||
         in->after > newest)
         return RAMET_INVALID;
     buf_init(&t.spread, 1 << 16);
     buf_init(&t.others, 1 << 16);
     for (size_t i = 0; i < schema_n_steps; i++)
         if (schema_steps[i].version > in->after)
-            step_tell(&t, e, schema_steps[i].script);
+            step_write(&t, e, schema_steps[i].script);
     if (in->engine == RAMET_CITUS)
-        citus_tell(&t);
+        citus_write(&t);
     char *mark = e->version_text(newest);
     if (in->after < newest)
         statement(arg, mark);

@@ -24,7 +24,7 @@
 #define INDEX_MARK 0x52414d53 /* "RAMS": application_id of an index */
 #define INDEX_VERSION 3
 #define SAMPLE 20000      /* rows read to estimate how common the words of a query are */
-#define SAMPLE_LEAST 500  /* ... at least, for each word */
+#define MIN_SAMPLE 500    /* ... at least, for each word */
 #define SAMPLE_ENOUGH 100 /* these suffice, when they came from ... */
 #define SAMPLE_PART 20    /* ... this part of the documents: a phrase can be costly to find */
 #define EXPRESSION_BYTES ((size_t)1 << 20)
@@ -66,7 +66,7 @@ static fts_file *file_of(fts *f)
 /* ----------------------------------------------------------------- ranking */
 
 typedef struct sample {
-    int64_t n, most, last, top;
+    int64_t n, max, last, top;
     bool enough; /* stopped before the end */
 } sample;
 
@@ -78,7 +78,7 @@ static int sample_row(const Fts5ExtensionApi *api, Fts5Context *ctx, void *arg)
         return SQLITE_DONE;
     s->last = no;
     s->n++;
-    s->enough = s->n >= s->most || (s->n >= SAMPLE_ENOUGH && no > s->top / SAMPLE_PART);
+    s->enough = s->n >= s->max || (s->n >= SAMPLE_ENOUGH && no > s->top / SAMPLE_PART);
     return s->enough ? SQLITE_DONE : SQLITE_OK;
 }
 
@@ -88,8 +88,8 @@ static double weight_of(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts
     double all = (double)r->top, with = all / 10;
     /* A prefix would have to be collected a second time only to be counted. */
     if (!r->terms[phrase].prefix) {
-        int64_t most = SAMPLE / (int64_t)r->n_find;
-        sample s = {.most = most > SAMPLE_LEAST ? most : SAMPLE_LEAST, .top = r->top};
+        int64_t max = SAMPLE / (int64_t)r->n_find;
+        sample s = {.max = max > MIN_SAMPLE ? max : MIN_SAMPLE, .top = r->top};
         api->xQueryPhrase(ctx, phrase, &s, sample_row);
         with = (double)s.n;
         if (s.enough)
@@ -223,7 +223,7 @@ static void file_clear(fts *f)
 }
 
 /* The words of a document's scope column. */
-static const char *scope_words(arena *a, int64_t tree, int64_t session, int role, int64_t owner)
+static const char *scope_text(arena *a, int64_t tree, int64_t session, int role, int64_t owner)
 {
     return arena_printf(a, "t%" PRId64 " s%" PRId64 " r%d u%" PRId64, tree, session, role, owner);
 }
@@ -270,7 +270,7 @@ static bool file_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const 
     db_stmt *q = db_query(f->d, Q_fts_add);
     q_int(q, 1, d->no);
     q_text(q, 2, text);
-    q_text(q, 3, scope_words(tmp, d->tree, d->session, d->role, owner));
+    q_text(q, 3, scope_text(tmp, d->tree, d->session, d->role, owner));
     q_run(q);
     q = db_query(f->d, Q_fts_doc_add);
     q_int(q, 1, d->no);
@@ -294,7 +294,7 @@ static void file_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char 
     int role = (int)q_col_int(q, 3);
     q_end(q);
     /* Must be exactly the words that were added. */
-    const char *scope = scope_words(tmp, tree, session, role, fts_tree_owner(f, tree));
+    const char *scope = scope_text(tmp, tree, session, role, fts_tree_owner(f, tree));
     text = fts_whole(tmp, text, given_take(f, tmp, no));
     q = db_query(f->d, Q_fts_del);
     q_int(q, 1, no);
@@ -418,7 +418,7 @@ static void file_end(fts *base)
 }
 
 static const fts_kind file_kind = {
-    .window = {.most = 5000, .enough = 1000, .span = 100000},
+    .window = {.max = 5000, .enough = 1000, .span = 100000},
     .close = file_close,
     .begin_write = file_begin_write,
     .reset = file_reset,

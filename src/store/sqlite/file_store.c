@@ -43,7 +43,7 @@ _Static_assert(GROUP_MAX == 1 << (RAMET_BATCH_SIZES - 1), "the last size is that
 /* Pages in the write-ahead log: from the first on a checkpoint is worthwhile, beyond the second a
  * writer makes one itself. */
 #define LOG_SOME 500
-#define LOG_MOST 4000
+#define MAX_LOG_PAGES 4000
 
 typedef struct waiter {
     struct waiter *next;
@@ -186,7 +186,7 @@ static group_result group_run(file_store *s, waiter **group, size_t n)
     }
     store_count(&s->base, n);
     s->log_pages = db_log_pages(d);
-    st = s->log_pages < LOG_MOST ? RAMET_OK : db_checkpoint(d);
+    st = s->log_pages < MAX_LOG_PAGES ? RAMET_OK : db_checkpoint(d);
     if (stops_writes(st))
         writes_stop(s, st, db_message(d));
     return GROUP_DONE;

@@ -94,7 +94,7 @@ bool sqlite_file_full(sqlite3 *h, int rc)
 
 /* ------------------------------------------------------------------ new files */
 
-static mode_t mode_beside(const char *path)
+static mode_t mode_like(const char *path)
 {
     struct stat st;
     return path && stat(path, &st) == 0 ? 0600 | (st.st_mode & 0060) : 0600;
@@ -114,8 +114,8 @@ ramet_status sqlite_file_claim(const db_config *cfg, char *message)
             return RAMET_FULL;
         }
         /* Any other failure shows when SQLite opens the file. */
-        if (fd >= 0 && cfg->beside)
-            (void)!fchmod(fd, mode_beside(cfg->beside));
+        if (fd >= 0 && cfg->mode_from)
+            (void)!fchmod(fd, mode_like(cfg->mode_from));
         if (fd >= 0)
             close(fd);
         return RAMET_OK;

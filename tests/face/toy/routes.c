@@ -20,7 +20,7 @@ ROUTE("POST", "/toy/notebooks/{name}/notes", ROLE_USER, .name = "toyAddNote", .g
  .statuses = "SESSION_NOT_FOUND FORBIDDEN", .example = "{\"text\": \"milk\"}"),
 ROUTE("GET", "/toy/notebooks/{name}/notes", ROLE_USER, .name = "toyListNotes", .group = "Toy",
  .summary = "Its notes, oldest first", .success = 200, .run = toy_notes_get,
- .query = FIELDS(F("last", INT, "only so many, the newest", .least = 1, .most = 1000)), .statuses = "SESSION_NOT_FOUND"),
+ .query = FIELDS(F("last", INT, "only so many, the newest", .min = 1, .max = 1000)), .statuses = "SESSION_NOT_FOUND"),
 ROUTE("POST", "/toy/notebooks/{name}/ask", ROLE_USER, .name = "toyAsk", .group = "Toy", .flags = ROUTE_WRITE | ROUTE_STREAM,
  .summary = "Asks the agent, and streams its answer", .success = 200, .run = toy_ask, .body = FIELDS(R("text", TEXT, "the question")),
  .about = "Lines: `+ ` and a piece of the answer as JSON, at the end `. ` and how it ended.", .statuses = "SESSION_NOT_FOUND TURN_RUNNING"),

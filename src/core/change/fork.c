@@ -4,7 +4,7 @@
  * branch row per log, one session row and one event: a constant number of small rows, whatever the
  * history (I3, I4).
  */
-#include "core/model/fork.h"
+#include "core/change/fork.h"
 
 #include "core/access/member.h"
 #include "core/access/share.h"
@@ -13,7 +13,7 @@
 #include "core/handle.h"
 #include "core/model/branch.h"
 #include "core/event.h"
-#include "core/model/move.h"
+#include "core/change/move.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
@@ -67,7 +67,7 @@ static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, 
 {
     if (in->branch && in->branch != s->head)
         TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, in->branch, from));
-    s->adk = adk_read(tx, s) ? adk_beside(tx, &s->brief, from->meta.id) : 0;
+    s->adk = adk_read(tx, s) ? adk_head_of(tx, &s->brief, from->meta.id) : 0;
     if (in->blank) {
         *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
         return RAMET_OK;
@@ -124,7 +124,7 @@ static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
         .by_id = in->by_id ? arena_strdup(tx->arena, in->by_id) : user,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
-        .from_title = session_words(tx, s, from->meta.id == s->head ? from : NULL),
+        .from_title = session_base_title(tx, s, from->meta.id == s->head ? from : NULL),
         .expires = in->ephemeral_us > 0 ? tx->now + in->ephemeral_us : 0,
         .created = created,
         .updated = created,

@@ -2,8 +2,8 @@
  *
  * append.h: appending prepared entries, and what extensions add to an append.
  */
-#ifndef CORE_MODEL_APPEND_H
-#define CORE_MODEL_APPEND_H
+#ifndef CORE_CHANGE_APPEND_H
+#define CORE_CHANGE_APPEND_H
 
 #include "core/model/entry.h"
 

@@ -3,17 +3,17 @@
  * Edit, regenerate and sync: each creates a branch before an entry and appends to it, in one
  * commit.
  */
-#include "core/model/edit.h"
+#include "core/change/edit.h"
 
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
-#include "core/model/append.h"
+#include "core/change/append.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/idempotency.h"
 #include "core/model/key.h"
-#include "core/model/move.h"
+#include "core/change/move.h"
 #include "core/model/path.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"

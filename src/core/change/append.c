@@ -3,7 +3,7 @@
  * Appending entries to a branch (I5). Nothing is written before every entry of the batch has been
  * checked.
  */
-#include "core/model/append.h"
+#include "core/change/append.h"
 
 #include "core/attachment/attachment.h"
 #include "core/call.h"
@@ -13,7 +13,7 @@
 #include "core/model/entry.h"
 #include "core/model/entry_key.h"
 #include "core/model/key.h"
-#include "core/model/log_rules.h"
+#include "core/change/log_rules.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"

@@ -2,8 +2,8 @@
  *
  * edit.h: editing and regenerating: a new branch at a cut, with prepared entries appended to it.
  */
-#ifndef CORE_MODEL_EDIT_H
-#define CORE_MODEL_EDIT_H
+#ifndef CORE_CHANGE_EDIT_H
+#define CORE_CHANGE_EDIT_H
 
 #include "core/model/entry.h"
 

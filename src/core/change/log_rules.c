@@ -2,13 +2,13 @@
  *
  * The rules of logs: those that were registered, and default ones for a log without an owner.
  */
-#include "core/model/log_rules.h"
+#include "core/change/log_rules.h"
 
 #include "core/call.h"
 #include "core/handle.h"
-#include "core/model/append.h"
+#include "core/change/append.h"
 #include "core/model/branch.h"
-#include "core/model/move.h"
+#include "core/change/move.h"
 #include "core/session/session.h"
 #include "core/txn.h"
 

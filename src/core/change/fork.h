@@ -2,8 +2,8 @@
  *
  * fork.h: creating a fork as part of another write (core/ext/make.c).
  */
-#ifndef CORE_MODEL_FORK_H
-#define CORE_MODEL_FORK_H
+#ifndef CORE_CHANGE_FORK_H
+#define CORE_CHANGE_FORK_H
 
 #include "core/model/branch.h"
 #include "core/session/session.h"

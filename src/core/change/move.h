@@ -2,8 +2,8 @@
  *
  * move.h: cut points, and moving the heads of a session. move.c has the invariants.
  */
-#ifndef CORE_MODEL_MOVE_H
-#define CORE_MODEL_MOVE_H
+#ifndef CORE_CHANGE_MOVE_H
+#define CORE_CHANGE_MOVE_H
 
 #include "core/model/path.h"
 
@@ -20,11 +20,11 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
 ramet_status cut_both(txn *tx, const session_full *s, const branch_row *head, const ramet_at *at,
                       const ramet_at *adk_at, ramet_cut_policy policy, cut_result *cut);
 /* The adk part of that, for a cut of the path of `head` at out->main. */
-ramet_status cut_beside(txn *tx, const branch_row *head, const branch_row *adk, const ramet_at *at,
-                        cut_result *out);
+ramet_status cut_adk(txn *tx, const branch_row *head, const branch_row *adk, const ramet_at *at,
+                     cut_result *out);
 /* The adk head that belongs to a main branch: where that log was when the branch was last the
  * head. */
-int64_t adk_beside(txn *tx, const session_brief *s, int64_t branch);
+int64_t adk_head_of(txn *tx, const session_brief *s, int64_t branch);
 
 /* The destination of the heads. */
 typedef struct head_to {

@@ -12,7 +12,7 @@
  *   M4  What a move means to the reader of the adk log is up to the owner of that log: each move
  *       calls the rules that the owner registered (log_rules.h).
  */
-#include "core/model/move.h"
+#include "core/change/move.h"
 
 #include "core/access/share.h"
 #include "core/call.h"
@@ -23,7 +23,7 @@
 #include "core/model/entry.h"
 #include "core/event.h"
 #include "core/model/key.h"
-#include "core/model/log_rules.h"
+#include "core/change/log_rules.h"
 #include "core/model/path.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
@@ -139,7 +139,7 @@ static int64_t snap_back(const snap_scan *s)
 }
 
 /* The nearest position after the cut that separates no pair. */
-static int64_t snap_ahead(const snap_scan *s)
+static int64_t snap_forward(const snap_scan *s)
 {
     int64_t to = s->cut;
     for (size_t i = 0; i < s->pairs.n && s->pairs.items[i].call < to; i++)
@@ -158,7 +158,7 @@ static int64_t snap(txn *tx, const branch_row *head, int64_t cut, ramet_cut_poli
     snap_read(tx, head, lo, cut, &s);
     if (s.n_open)
         snap_read(tx, head, cut, hi, &s);
-    int64_t to = policy == RAMET_CUT_SNAP_BEFORE ? snap_back(&s) : snap_ahead(&s);
+    int64_t to = policy == RAMET_CUT_SNAP_BEFORE ? snap_back(&s) : snap_forward(&s);
     arena_free(s.keep);
     arena_free(s.scratch);
     return to;
@@ -209,8 +209,8 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
 
 /* The adk log keeps what was appended while main had no more entries than it keeps now: `peer`
  * never falls along a path, so a binary search finds the position. */
-ramet_status cut_beside(txn *tx, const branch_row *head, const branch_row *adk, const ramet_at *at,
-                        cut_result *out)
+ramet_status cut_adk(txn *tx, const branch_row *head, const branch_row *adk, const ramet_at *at,
+                     cut_result *out)
 {
     if (at->entry_id)
         return at_position(tx, adk, at, "adk_at.entry_id", &out->adk);
@@ -348,7 +348,7 @@ ramet_status cut_both(txn *tx, const session_full *s, const branch_row *head, co
         cut_result whole = *cut;
         if (!adk_at->entry_id && rules->whole_turns(tx, &s->brief))
             whole.main = turn_start(tx, head, cut->main);
-        TRY(cut_beside(tx, head, &adk, adk_at, &whole));
+        TRY(cut_adk(tx, head, &adk, adk_at, &whole));
         cut->adk = whole.adk;
         rules->snap(tx, &s->brief, &adk, &cut->adk, &cut->before);
         txn_assert(tx, cut->adk >= 0 && cut->adk <= adk.len);
@@ -448,7 +448,7 @@ static ramet_status undo_redo_run(txn *tx, void *arg)
     return move_answer(tx, j, &s, NULL);
 }
 
-int64_t adk_beside(txn *tx, const session_brief *s, int64_t branch)
+int64_t adk_head_of(txn *tx, const session_brief *s, int64_t branch)
 {
     int64_t adk = s->adk;
     if (branch == s->head || !s->first_adk)
@@ -470,7 +470,7 @@ static ramet_status switch_run(txn *tx, void *arg)
     branch_row head, to;
     TRY(move_begin(tx, j, &s, &head));
     TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, j->branch, &to));
-    head_to at = {.main = to.meta.id, .adk = adk_beside(tx, &s.brief, to.meta.id)};
+    head_to at = {.main = to.meta.id, .adk = adk_head_of(tx, &s.brief, to.meta.id)};
     at.before = log_rules_of(tx, RAMET_LOG_ADK)->left(tx, &s.brief, at.adk);
     move_new(tx, &s, &at, RAMET_MOVE_SWITCH, "");
     return move_answer(tx, j, &s, &to);
@@ -571,16 +571,16 @@ ramet_status ramet_head_log(ramet_call *c, const char *session, int64_t before, 
                             ramet_move **out, size_t *n, bool *more)
 {
     txn tx;
-    int most;
+    int max;
     *out = NULL;
     *n = 0;
     *more = false;
-    TRY(check_limit(c, limit, 1000, 50, &most));
+    TRY(check_limit(c, limit, 1000, 50, &max));
     if (before < 0)
         return call_fail(c, RAMET_INVALID, "before", "before must not be negative");
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_status st = txn_done(&tx, log_run(&tx, session, before, most, out, n, more));
+    ramet_status st = txn_done(&tx, log_run(&tx, session, before, max, out, n, more));
     if (st != RAMET_OK)
         *n = 0;
     return st;

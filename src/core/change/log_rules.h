@@ -7,11 +7,11 @@
  * log); the model calls them at the few points where they matter. A log without an owner has
  * default rules, which do nothing.
  */
-#ifndef CORE_MODEL_LOG_RULES_H
-#define CORE_MODEL_LOG_RULES_H
+#ifndef CORE_CHANGE_LOG_RULES_H
+#define CORE_CHANGE_LOG_RULES_H
 
-#include "core/model/append.h"
-#include "core/model/move.h"
+#include "core/change/append.h"
+#include "core/change/move.h"
 
 typedef struct log_rules {
     /* May refuse an append to a branch of the log that is not its head. */
