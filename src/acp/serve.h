@@ -56,7 +56,7 @@ typedef struct question {
 } question;
 
 typedef struct serve {
-    proxy p; /* first: what is given a proxy is given this */
+    proxy proxy; /* first: what is given a proxy is given this */
     posts posts;
     run *runs;
     question *questions;

@@ -92,7 +92,7 @@ void tree_take(proxy *p, flow *f)
     branches_write(&w, branches, n_branches);
     turns_write(p, &w, &page);
     jw_end_object(&w);
-    flow_answer(p, f, arena_strdup(p->mem, b.p));
+    flow_answer(p, f, arena_strdup(p->mem, b.data));
     buf_release(&b);
 }
 
@@ -145,7 +145,7 @@ void compare_take(proxy *p, flow *f, const message *m)
         side_write(&w, &out.sides[i]);
     jw_end_array(&w);
     jw_end_object(&w);
-    flow_answer(p, f, arena_strdup(p->mem, b.p));
+    flow_answer(p, f, arena_strdup(p->mem, b.data));
     buf_release(&b);
 }
 
@@ -176,7 +176,7 @@ const char *tree_text(proxy *p, const char *outer)
         buf_printf(&b, "- %s%s: from message %lld, %lld messages: %s\n",
                    ramet_branch_text(branches[i].id, text), branches[i].current ? ", here" : "",
                    (long long)branches[i].base, (long long)branches[i].length, branches[i].preview);
-    const char *out = arena_memdup(p->mem, b.p, b.n);
+    const char *out = arena_memdup(p->mem, b.data, b.n);
     buf_release(&b);
     return out;
 }

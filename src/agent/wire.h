@@ -29,8 +29,8 @@ typedef struct wire_in {
     wire_pool *pool;     /* NULL: the connection is made for this exchange */
     const char *ca_file; /* NULL or "": the system's */
     const wire_limits *limits;
-    int64_t deadline;    /* time_mono_us() */
-    const agent_sink *s; /* who may cancel; NULL: nobody */
+    int64_t deadline;       /* time_mono_us() */
+    const agent_sink *sink; /* who may cancel; NULL: nobody */
     /* Each piece of the body of an answer 2xx; false: enough. */
     bool (*piece)(void *arg, const char *type, const char *p, size_t n);
     /* How long more is waited for, in ms, once something came; NULL: limits->idle_ms. */

@@ -11,7 +11,7 @@
 /* Lines that come in. A longer one than `max` bytes is left out and told once. */
 typedef struct lines_in {
     int fd;
-    char *p;
+    char *bytes;
     size_t at, seen, n, cap; /* [at, n) was read and not given out; [at, seen) has no line end */
     size_t max;
     bool skips; /* within a line that is too long */
@@ -36,7 +36,7 @@ line_kind lines_next(lines_in *l, char **text, size_t *n);
 /* Lines that go out, as fast as they are taken. */
 typedef struct lines_out {
     int fd;
-    char *p;
+    char *bytes;
     size_t at, n, cap;
     bool broken; /* nobody reads any more: all else is thrown away */
 } lines_out;

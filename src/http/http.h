@@ -55,7 +55,7 @@ typedef struct http_config {
      * (404, 405, 401 …) and the body is not read. */
     bool (*route)(request *q, void *arg, http_target *to);
     /* A request is done, or its client went away: for logs and metrics, and to free what hangs on
-     * it (q->c). Once for each request whose header was read; q->status is 0 when it was not
+     * it (q->call). Once for each request whose header was read; q->status is 0 when it was not
      * answered. `sent` bytes of body. On a worker. */
     void (*done)(request *q, int64_t sent, void *arg);
     void *arg;

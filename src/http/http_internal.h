@@ -97,12 +97,12 @@ struct peer {
     int64_t waits_since; /* when its request was passed to the pool */
 
     /* the worker's */
-    http *h;
-    worker *w;
+    http *http;
+    worker *worker;
     peer_at at;
-    exchange *x; /* reused by the next request, for its memory */
-    buf in;      /* bytes received and not consumed yet, */
-    size_t used; /* from here on */
+    exchange *exchange; /* reused by the next request, for its memory */
+    buf in;             /* bytes received and not consumed yet, */
+    size_t used;        /* from here on */
     head_scan scan;
     bool can_read, can_write; /* since the last event, until the socket would block */
     bool ended;               /* the client's last byte was read */
@@ -121,9 +121,9 @@ struct peer {
 enum { WAIT_NONE, WAIT_POOL, WAIT_PROBED };
 
 struct exchange {
-    request q;
-    http *h;
-    peer *p;
+    request request;
+    http *http;
+    peer *peer;
     http_target to;
     http_head head;
     int64_t length;        /* Content-Length; -1 = none */

@@ -69,7 +69,7 @@ struct request {
     bool writes;          /* its route changes something */
     unsigned roles;       /* that its route is for (identity/rule.h); 0: it has no route */
     const struct identity_rule *identity_rule; /* of the protocol; NULL: it identifies nobody */
-    arena *a;
+    arena *arena;
     const char *method;
     const char *path;      /* as it came, without the query */
     const char **segments; /* decoded; "/a/b%2Fc" has two */
@@ -100,10 +100,10 @@ struct request {
     void *more_state; /* of `more`, in the request's arena */
     bool whole;       /* `more` is not used: the transport sends the body in one message */
 
-    json_writer w;   /* on `out`, ready */
-    ramet_call *c;   /* of `caller`; face_call() makes it; freed with the request */
-    int64_t since;   /* ROUTE_PAGE: the replica has to have come so far; -1: the primary alone */
-    ramet_once once; /* Idempotency-Key: prepared by face_run(), used by face_call() */
+    json_writer writer; /* on `out`, ready */
+    ramet_call *call;   /* of `caller`; face_call() makes it; freed with the request */
+    int64_t since;      /* ROUTE_PAGE: the replica has to have come so far; -1: the primary alone */
+    ramet_once once;    /* Idempotency-Key: prepared by face_run(), used by face_call() */
     bool has_once;
     void (*render)(request *q, const void *answer); /* see face_answer() */
     const void *answer;

@@ -28,7 +28,7 @@ typedef struct stream_taker {
 } stream_taker;
 
 typedef struct stream_piece {
-    shared_buf *b;
+    shared_buf *bytes;
     int64_t number;
     bool once; /* it is nowhere else: it cannot be given again */
 } stream_piece;

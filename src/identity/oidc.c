@@ -116,7 +116,7 @@ static bool endpoints_fetch(oidc *o, endpoints *out, const char **why)
         n--;
     fetch in = {.url = arena_printf(a, "%.*s/.well-known/openid-configuration", (int)n, issuer)};
     bool ok = fetch_run(&in, &body, why);
-    if (ok && !json_parse(a, body.p, body.n, 32, &d, NULL)) {
+    if (ok && !json_parse(a, body.data, body.n, 32, &d, NULL)) {
         *why = "the issuer's discovery document is not JSON";
         ok = false;
     }
@@ -206,7 +206,7 @@ static jwks *keys_load(oidc *o, char *message)
     }
     jwks *set = NULL;
     if (ok)
-        set = jwks_parse(text.p, text.n, message);
+        set = jwks_parse(text.data, text.n, message);
     else
         snprintf(message, AUTH_MESSAGE, "%s", why);
     buf_release(&text);
@@ -328,7 +328,7 @@ static const char *roles_read(arena *a, const json_doc *d, const json_node *v)
             s += n + (s[n] != 0);
         }
     }
-    const char *text = out.over ? NULL : arena_strdup(a, out.p);
+    const char *text = out.over ? NULL : arena_strdup(a, out.data);
     buf_release(&out);
     return text;
 }
@@ -417,7 +417,7 @@ static auth_verdict code_redeem(oidc *o, arena *a, const oidc_code *in, const ch
     *token = NULL;
     if (fetch_run(&ask, &body, why)) {
         *why = "the issuer's answer to the code holds no id_token";
-        const char *text = arena_memdup(a, body.p, body.n);
+        const char *text = arena_memdup(a, body.data, body.n);
         if (json_parse(a, text, body.n, 32, &d, NULL))
             *token = json_text(a, &d, json_get(&d, &d.nodes[0], "id_token"));
     }

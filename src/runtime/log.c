@@ -106,7 +106,7 @@ void log_end(buf *out)
         buf_putc(out, '}');
     buf_putc(out, '\n');
     /* A log that cannot be written is no reason to stop serving. */
-    ssize_t n = out->over ? 0 : write(STDERR_FILENO, out->p, out->n);
+    ssize_t n = out->over ? 0 : write(STDERR_FILENO, out->data, out->n);
     (void)n;
     buf_release(out);
 }

@@ -27,7 +27,7 @@ static void document_tag(document *d)
     char hex[17];
     sha *s = sha_new();
     sha_begin(s);
-    sha_add(s, d->text.p, d->text.n);
+    sha_add(s, d->text.data, d->text.n);
     sha_end(s, hash);
     sha_free(s);
     hex_encode(hash, 8, hex);
@@ -56,7 +56,7 @@ static void document_answer(request *q, const document *d, const char *type)
     request_add_header(q, "ETag", d->tag);
     q->cacheable = true;
     q->type = type;
-    buf_add(&q->out, d->text.p, d->text.n);
+    buf_add(&q->out, d->text.data, d->text.n);
     face_done(q);
 }
 
@@ -91,7 +91,7 @@ static void metrics_run(request *q)
     }
     buf_init(&text, METRICS_MAX);
     metrics_write(p->metrics, p->answers, h, *p->rpc, p->live, p->turns, p->store, &text);
-    buf_add(&q->out, text.p, text.n);
+    buf_add(&q->out, text.data, text.n);
     buf_release(&text);
     q->type = "text/plain; version=0.0.4; charset=utf-8";
     face_done(q);

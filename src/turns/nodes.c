@@ -169,7 +169,7 @@ void nodes_send(nodes *n, const node_message *m)
     buf_init(&text, MAX_MESSAGE_BYTES);
     node_message_write(m, &text);
     if (!text.over)
-        out_add(n, item_new(text.p, text.n));
+        out_add(n, item_new(text.data, text.n));
     buf_release(&text);
 }
 
@@ -214,7 +214,7 @@ static void item_send(nodes *n, const item *i, buf *text)
     buf_add(text, i->text, i->n);
     node_message_finish(text, after);
     if (!text->over)
-        ramet_tell(n->store, text->p, text->n);
+        ramet_tell(n->store, text->data, text->n);
 }
 
 /* With one item less to do, those that wait for a queue may go on. */

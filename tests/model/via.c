@@ -66,10 +66,10 @@ static bool route(request *q, void *arg, http_target *to)
         request_fail(q, 404, "not_found", NULL, "there is no %s", q->path);
         return false;
     }
-    q->who = (request_caller){.user = q->header(q, "X-User-Id"),
-                              .client = q->header(q, "X-Client-ID"),
-                              .roles = "",
-                              .mode = "local"};
+    q->caller = (request_caller){.user = q->header(q, "X-User-Id"),
+                                 .client = q->header(q, "X-Client-ID"),
+                                 .roles = "",
+                                 .mode = "local"};
     to->run = run;
     to->body_max = (size_t)64 << 20;
     return face_check_query(q);
@@ -79,8 +79,8 @@ static void done(request *q, int64_t sent, void *arg)
 {
     (void)sent;
     (void)arg;
-    ramet_call_free(q->c);
-    q->c = NULL;
+    ramet_call_free(q->call);
+    q->call = NULL;
 }
 
 static void count(void *arg, const char *what, const char *type, const char *name)

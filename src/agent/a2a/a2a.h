@@ -79,9 +79,9 @@ typedef enum {
 } a2a_state;
 
 typedef struct a2a_answer {
-    arena *a;       /* of the turn */
+    arena *arena;   /* of the turn */
     arena *scratch; /* of one event */
-    const agent_sink *s;
+    const agent_sink *sink;
     bool keeps;      /* the agent records calls of tools itself: they are not told */
     buf line, event; /* of the stream, as far as they came */
     buf whole;       /* an answer that is no stream */

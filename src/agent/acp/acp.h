@@ -93,7 +93,7 @@ struct acp {
     const char *folder;    /* of sessions that have none; "": none */
     bool any_folder;       /* without roots: whether a session may name any folder */
     char *modes, *options; /* JSON: what the program told last that it has; NULL: nothing yet */
-    arena *a;
+    arena *arena;
     bool reads, writes, terminals;
 };
 

@@ -19,10 +19,10 @@ enum { JSONRPC_CANCELLED = -32800, JSONRPC_AUTH = -32000, JSONRPC_NOT_FOUND = -3
 /* Lives until its arena is reset and its line goes. Halves of surrogate pairs, which JavaScript can
  * send and no text can hold, are read as U+FFFD; the line itself stays as it is. */
 typedef struct message {
-    arena *a;
+    arena *arena;
     const char *line;
     size_t n;
-    json_doc d;
+    json_doc doc;
     const json_node *id, *params, *result, *error; /* NULL: not there */
     const char *id_raw;                            /* the token, NULL when there is no id */
     const char *method;                            /* NULL: it is a response */

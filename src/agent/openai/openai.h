@@ -47,9 +47,9 @@ typedef struct openai_call {
 
 /* What came of one answer. */
 typedef struct openai_stream {
-    arena *a;       /* of the answer */
+    arena *arena;   /* of the answer */
     arena *scratch; /* of one line */
-    const agent_sink *s;
+    const agent_sink *sink;
     buf line;       /* of the stream, as far as it came */
     buf text;       /* of the answer, without thinking */
     bool cancelled; /* the sink said so */

@@ -49,7 +49,7 @@ typedef struct jsonrpc_method {
 
 /* One call. */
 struct jsonrpc_call {
-    request *q;
+    request *request;
     const char *agent; /* as it is configured */
     bool kagent;       /* at the path of kagent */
     a2a_version version;

@@ -11,7 +11,7 @@
 
 bool a2a_question_of(request *q, const ramet_session *s, turn_running *running)
 {
-    return turns_running_get(q->host->turns, s, q->a, running) && running->question;
+    return turns_running_get(q->host->turns, s, q->arena, running) && running->question;
 }
 
 /* The options are given as data beside the question, for clients that can show them. */
@@ -42,7 +42,7 @@ const char *a2a_question_json(arena *a, const turn_question *question)
     }
     jw_end_array(&w);
     jw_end_object(&w);
-    const char *out = b.over ? NULL : arena_memdup(a, b.p, b.n);
+    const char *out = b.over ? NULL : arena_memdup(a, b.data, b.n);
     buf_release(&b);
     return out;
 }
@@ -53,5 +53,5 @@ void a2a_task_live(request *q, const ramet_session *s, a2a_task *t)
     if (!t->running || !a2a_question_of(q, s, &running) || strcmp(running.turn, t->id) != 0)
         return;
     t->state = A2A_INPUT_REQUIRED;
-    t->status_message = a2a_question_json(q->a, running.question);
+    t->status_message = a2a_question_json(q->arena, running.question);
 }

@@ -135,8 +135,8 @@ const char *memory_file_entry(request *q, const char *id);
 #define MEMORY_NOT_READY "attachment is not ready"
 /* Whether the route is one for administrators and auditors. */
 bool memory_is_admin(const request *q);
-/* Makes q->c a call with the rights of the program, which sees everything. Only for routes that are
- * not open to every user. */
+/* Makes q->call a call with the rights of the program, which sees everything. Only for routes that
+ * are not open to every user. */
 void memory_program_call(request *q);
 extern const identity_rule memory_identity;
 memory_handler memory_admin_talks, memory_admin_talk_patch, memory_admin_entries,

@@ -67,11 +67,11 @@ static const char *parts_joined(request *q, const char *text, const char *const 
         jw_end_object(&w);
     }
     for (const json_node *v = json_first(&q->json, parts); v; v = json_next(&q->json, parts, v))
-        jw_raw(&w, json_raw(q->a, &q->json, v));
+        jw_raw(&w, json_raw(q->arena, &q->json, v));
     for (size_t i = 0; i < n; i++)
         part_file(&w, files[i]);
     jw_end_array(&w);
-    const char *joined = out.over ? NULL : arena_memdup(q->a, out.p, out.n);
+    const char *joined = out.over ? NULL : arena_memdup(q->arena, out.data, out.n);
     buf_release(&out);
     return joined;
 }
@@ -183,7 +183,7 @@ void api_fan_out(request *q)
         return;
     message.role = RAMET_USER;
     for (const json_node *v = json_first(&q->json, list); v; v = json_next(&q->json, list, v)) {
-        if (!native_agent_in(q->a, &q->json, v, &agents[n], &err)) {
+        if (!native_agent_in(q->arena, &q->json, v, &agents[n], &err)) {
             request_error(q, &err);
             return;
         }
@@ -235,14 +235,14 @@ static bool turn_call(request *q)
 
 static void show_turn(request *q, const void *answer)
 {
-    native_turn(&q->w, *(ramet_turn *const *)answer);
+    native_turn(&q->writer, *(ramet_turn *const *)answer);
 }
 
 /* Answers with the turn as it is now, and keeps that for the key. */
 static void turn_answer_now(request *q, ramet_turn *turn)
 {
     face_render(q, show_turn, &turn);
-    face_answer(q, ramet_once_keep(q->c));
+    face_answer(q, ramet_once_keep(q->call));
 }
 
 void api_turn_cancel(request *q)

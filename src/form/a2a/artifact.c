@@ -8,7 +8,7 @@ enum { MAX_ANSWER_BYTES = 256 << 20 };
 
 static const char *json_kept(arena *a, buf *b)
 {
-    const char *out = b->over ? NULL : arena_memdup(a, b->p, b->n);
+    const char *out = b->over ? NULL : arena_memdup(a, b->data, b->n);
     buf_release(b);
     return out;
 }

@@ -242,7 +242,7 @@ static const char *normal_parts(arena *a, const json_doc *d, const json_node *li
         normal_part(a, d, &p, &w);
     }
     jw_end_array(&w);
-    out = arena_memdup(a, b.p, b.n);
+    out = arena_memdup(a, b.data, b.n);
     buf_release(&b);
     return out;
 }

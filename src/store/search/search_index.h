@@ -58,7 +58,7 @@ void fts_clear(fts *f);
 /* ---- documents; inside a write */
 
 typedef struct fts_doc {
-    int64_t no, k, tree, session, created;
+    int64_t no, key, tree, session, created;
     int role;
     double score;
     bool unsure; /* only the text tells whether it matches: fts_text_fits() */
@@ -137,7 +137,7 @@ typedef struct fts_want {
     size_t enough;  /* about how many the caller will take */
     fts_pass pass;  /* NULL: everything passes */
     void *arg;
-    arena *a;               /* until the end of the search */
+    arena *arena;           /* until the end of the search */
     const char *expression; /* NULL at first; the index' own */
     double *weights;        /* the same */
 } fts_want;
