@@ -45,5 +45,5 @@ void bench_ask(asker *a, const char *url, const char *body, size_t n, long want)
     curl_easy_setopt(a->curl, CURLOPT_WRITEDATA, &a->answer);
     if (curl_easy_perform(a->curl) != CURLE_OK ||
         curl_easy_getinfo(a->curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != want)
-        bench_die("%s: %ld %.200s", url, status, a->answer.n ? a->answer.p : "");
+        bench_die("%s: %ld %.200s", url, status, a->answer.n ? a->answer.data : "");
 }

@@ -144,8 +144,8 @@ static void grow_rows(bench *b)
                    "{\"kind\":\"task\",\"id\":\"grow-task\",\"contextId\":\"grow\",\"status\":"
                    "{\"state\":\"completed\",\"timestamp\":\"2026-01-01T00:00:00.%06dZ\"},"
                    "\"history\":[%s]}",
-                   i, history.p);
-        bench_ask(&http, child_url(&server, "/api/tasks"), body.p, body.n, 201);
+                   i, history.data);
+        bench_ask(&http, child_url(&server, "/api/tasks"), body.data, body.n, 201);
         whole += (double)body.n;
     }
     double took = (now_us() - start) / 1e6;

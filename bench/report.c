@@ -179,7 +179,7 @@ void report_json(const struct report *r, const char *path)
     jw_end_object(&w);
     buf_putc(&out, '\n');
     FILE *f = fopen(path, "w");
-    bool written = f && fwrite(out.p, 1, out.n, f) == out.n;
+    bool written = f && fwrite(out.data, 1, out.n, f) == out.n;
     if (!f || fclose(f) != 0 || !written)
         bench_die("%s could not be written", path);
     buf_release(&out);

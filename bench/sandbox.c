@@ -51,8 +51,8 @@ static void get(CURL *curl, const char *url, buf *answer, const char *has)
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     if (curl_easy_perform(curl) != CURLE_OK ||
         curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK || status != 200 ||
-        !strstr(answer->p, has))
-        bench_die("GET %s: %ld %.200s", url, status, answer->p);
+        !strstr(answer->data, has))
+        bench_die("GET %s: %ld %.200s", url, status, answer->data);
 }
 
 static void row(bench *b, const char *name, const char *what, sample *s, size_t bytes)

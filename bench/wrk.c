@@ -81,6 +81,6 @@ void wrk_append_script(ramet *store, int n, const char *path)
                "'/ramet/v1/sessions/' .. s[n %% #s + 1] .. '/entries', h, body)\nend\n",
                text);
     ramet_call_free(c);
-    file_write(path, s.p);
+    file_write(path, s.data);
     buf_release(&s);
 }

@@ -95,7 +95,7 @@ static void settings_receive(proxy *p, session *s, const message *m, const json_
     if (strcmp(kind, "available_commands_update") == 0) {
         const json_node *list = message_at(m, update, "availableCommands");
         if (json_is(list, JSON_ARRAY)) {
-            session_put_text(&s->commands, json_raw(p->mem, &m->d, list));
+            session_put_text(&s->commands, json_raw(p->mem, &m->doc, list));
             splice_node(changes, list, commands_merged(p, s->commands));
         }
     } else if (strcmp(kind, "current_mode_update") == 0) {
@@ -159,7 +159,7 @@ static void flow_update(proxy *p, flow *f, const message *m)
 static void answer_pass(proxy *p, const message *m)
 {
     const json_node *at = message_at(m, m->error, "data.sessionId");
-    const char *id = at ? json_text(p->mem, &m->d, at) : NULL;
+    const char *id = at ? json_text(p->mem, &m->doc, at) : NULL;
     const session *s = session_inner(p, id);
     splices changes = {0};
     size_t n = m->n;

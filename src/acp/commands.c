@@ -53,7 +53,7 @@ const char *commands_merged(proxy *p, const char *own)
     buf_add(&b, own ? own : "[", n ? n - 1 : 1); /* without its closing bracket */
     for (size_t i = 0; i < COMMANDS; i++) {
         bool taken = names_have(p, own, commands[i].name);
-        if (b.p[b.n - 1] != '[')
+        if (b.data[b.n - 1] != '[')
             buf_putc(&b, ',');
         jw_init(&w, &b, 0);
         jw_object(&w);
@@ -211,7 +211,7 @@ static void aside_answered(proxy *p, flow *f, const message *m)
     if (m->error)
         flow_refused(p, f, m);
     else
-        flow_answer(p, f, json_raw(p->mem, &m->d, m->result));
+        flow_answer(p, f, json_raw(p->mem, &m->doc, m->result));
 }
 
 static void aside_made(proxy *p, flow *f)
@@ -301,7 +301,7 @@ static const command *command_named(proxy *p, const session *s, const char *name
 bool command_take(proxy *p, session *s, const message *m)
 {
     const json_node *prompt = message_at(m, m->params, "prompt");
-    const json_node *first = json_first(&m->d, prompt);
+    const json_node *first = json_first(&m->doc, prompt);
     const char *text = first ? message_text(m, first, "text") : NULL;
     if (!text || text[0] != '/')
         return false;

@@ -33,7 +33,7 @@ void conduct_put(proxy *p, const char *line, size_t n)
     /* A cancellation names a request of the connection that it travels on. */
     const json_node *named = message_at(&m, m.params, "requestId");
     if (strcmp(m.method, "$/cancel_request") == 0 && named) {
-        const char *raw = json_raw(p->mem, &m.d, named);
+        const char *raw = json_raw(p->mem, &m.doc, named);
         bool away = ask_find(p, raw) != NULL;
         splices changes = {0};
         if (away)
@@ -43,7 +43,7 @@ void conduct_put(proxy *p, const char *line, size_t n)
         return;
     }
     member inside[] = {{"method", json_quote(p->mem, m.method)},
-                       {"params", m.params ? json_raw(p->mem, &m.d, m.params) : NULL}};
+                       {"params", m.params ? json_raw(p->mem, &m.doc, m.params) : NULL}};
     member all[] = {{"jsonrpc", "\"2.0\""},
                     {"id", m.id_raw ? away_id(p, m.id_raw) : NULL},
                     {"method", json_quote(p->mem, p->successor)},
@@ -67,7 +67,7 @@ static void inner_receive(proxy *p, const message *m)
 
 static bool answer_away(proxy *p, const message *m)
 {
-    const char *id = json_text(p->mem, &m->d, m->id);
+    const char *id = json_text(p->mem, &m->doc, m->id);
     splices changes = {0};
     size_t n;
     if (!id || strncmp(id, AWAY_ID, sizeof AWAY_ID - 1) != 0)
@@ -108,7 +108,7 @@ void conduct_receive(proxy *p, char *line, size_t n)
     if (!p->successor && !began(p, &m))
         return;
     if (strcmp(m.method, methods[0][0]) == 0 || strcmp(m.method, methods[1][0]) == 0) {
-        splice_node(&changes, message_at(&m, m.d.nodes, "method"), "\"initialize\"");
+        splice_node(&changes, message_at(&m, m.doc.nodes, "method"), "\"initialize\"");
         line = arena_strdup(p->mem, splice_text(&m, &changes, 0, n, &n));
         editor_receive(p, line, n);
     } else if (strcmp(m.method, methods[0][1]) == 0 || strcmp(m.method, methods[1][1]) == 0) {

@@ -19,7 +19,7 @@ const char *initialize_request(proxy *p, const message *m, size_t *n)
     splices changes = {0};
     (void)p;
     *n = m->n;
-    if (!json_int(&m->d, version, &v) || v <= 1)
+    if (!json_int(&m->doc, version, &v) || v <= 1)
         return m->line;
     splice_node(&changes, version, "1");
     return splice_text(m, &changes, 0, m->n, n);
@@ -35,7 +35,7 @@ static bool has(const message *m, const json_node *caps, const char *path)
 /* Adds {"_meta": {"ramet": …}} to an object that may have others. */
 static const char *with_meta(proxy *p, const message *m, const json_node *object, const char *own)
 {
-    const char *raw = json_is(object, JSON_OBJECT) ? json_raw(p->mem, &m->d, object) : NULL;
+    const char *raw = json_is(object, JSON_OBJECT) ? json_raw(p->mem, &m->doc, object) : NULL;
     member ours = {"ramet", own};
     member meta = {"_meta",
                    json_with(p->mem, raw ? message_raw(m, object, "_meta") : NULL, &ours, 1)};
@@ -58,7 +58,7 @@ const char *initialize_answer(proxy *p, const message *m, size_t *n)
     p->has.close = has(m, own, "close");
     p->has.del = has(m, own, "delete");
     p->has.system = has(m, own, "systemPrompt");
-    const char *raw = json_is(own, JSON_OBJECT) ? json_raw(p->mem, &m->d, own) : NULL;
+    const char *raw = json_is(own, JSON_OBJECT) ? json_raw(p->mem, &m->doc, own) : NULL;
     member sessions[] = {
         {"fork", with_meta(p, m, message_at(m, own, "fork"), FORK_META)},
         {"list", p->has.list ? message_raw(m, own, "list") : "{}"},

@@ -115,7 +115,7 @@ static const char *large_keep(proxy *p, const json_doc *d, large *v)
 /* The object without the value, but with the id of its attachment. */
 static const char *object_without(proxy *p, const json_doc *d, const large *v, const char *id)
 {
-    message m = {.a = p->mem, .d = *d};
+    message m = {.arena = p->mem, .doc = *d};
     const char *was = message_raw(&m, v->object, "_meta");
     const char *list = message_raw(&m, v->object, "_meta.ramet.attachments");
     const char *one =
@@ -151,7 +151,7 @@ const char *inline_keep(proxy *p, const char *raw)
 
 const char *inline_kept(proxy *p, const json_doc *d, const json_node *object)
 {
-    message m = {.a = p->mem, .d = *d};
+    message m = {.arena = p->mem, .doc = *d};
     const json_node *list = message_at(&m, object, "_meta.ramet.attachments");
     return json_is(list, JSON_ARRAY) ? message_text(&m, json_first(d, list), "id") : NULL;
 }
@@ -161,7 +161,7 @@ const char *inline_kept(proxy *p, const json_doc *d, const json_node *object)
 /* An attachment as a JSON string; NULL: it cannot be read. */
 static const char *value_of(proxy *p, const char *id, bool base64)
 {
-    ramet_call *own = p->lib->ramet_call_new(p->o->store, p->o->user, "ramet-acp");
+    ramet_call *own = p->lib->ramet_call_new(p->options->store, p->options->user, "ramet-acp");
     const char *out = NULL;
     buf b;
     buf_init(&b, ACP_LINE_MAX);
@@ -169,11 +169,11 @@ static const char *value_of(proxy *p, const char *id, bool base64)
         complain("the attachment %s cannot be read: %s", id,
                  p->lib->ramet_call_error(own)->message);
     } else if (base64) {
-        char *text = base64_of((const unsigned char *)b.p, b.n);
+        char *text = base64_of((const unsigned char *)b.data, b.n);
         out = arena_printf(p->mem, "\"%s\"", text);
         free(text);
     } else {
-        out = json_quote(p->mem, b.p);
+        out = json_quote(p->mem, b.data);
     }
     buf_release(&b);
     p->lib->ramet_call_free(own);
@@ -184,8 +184,8 @@ static const char *value_of(proxy *p, const char *id, bool base64)
 static const char *object_whole(proxy *p, const message *m, const json_node *o,
                                 const json_node *list)
 {
-    const char *raw = json_raw(p->mem, &m->d, o);
-    for (const json_node *v = json_first(&m->d, list); v; v = json_next(&m->d, list, v)) {
+    const char *raw = json_raw(p->mem, &m->doc, o);
+    for (const json_node *v = json_first(&m->doc, list); v; v = json_next(&m->doc, list, v)) {
         const char *key = message_text(m, v, "key"), *id = message_text(m, v, "id");
         const char *value =
             key && id ? value_of(p, id, message_text(m, v, "encoding") != NULL) : NULL;
@@ -203,17 +203,18 @@ static const char *object_whole(proxy *p, const message *m, const json_node *o,
 
 const char *inline_restore(proxy *p, const char *update)
 {
-    message m = {.a = p->mem};
+    message m = {.arena = p->mem};
     for (size_t at = 0; strstr(update, "\"attachments\"") &&
-                        json_parse(p->mem, update, strlen(update), 0, &m.d, NULL) && at < m.d.n;) {
+                        json_parse(p->mem, update, strlen(update), 0, &m.doc, NULL) &&
+                        at < m.doc.n;) {
         const json_node *list = NULL;
-        for (; at < m.d.n && !json_is(list, JSON_ARRAY); at++)
-            if (json_is(&m.d.nodes[at], JSON_OBJECT))
-                list = message_at(&m, &m.d.nodes[at], "_meta.ramet.attachments");
+        for (; at < m.doc.n && !json_is(list, JSON_ARRAY); at++)
+            if (json_is(&m.doc.nodes[at], JSON_OBJECT))
+                list = message_at(&m, &m.doc.nodes[at], "_meta.ramet.attachments");
         if (!json_is(list, JSON_ARRAY))
             break;
-        const json_node *o = &m.d.nodes[at - 1];
-        update = object_put(p, &m.d, o, object_whole(p, &m, o, list));
+        const json_node *o = &m.doc.nodes[at - 1];
+        update = object_put(p, &m.doc, o, object_whole(p, &m, o, list));
     }
     return update;
 }

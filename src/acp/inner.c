@@ -115,7 +115,7 @@ void flow_ask(proxy *p, flow *f, const char *method, const char *params, flow_st
                method);
     buf_puts(&b, params);
     buf_putc(&b, '}');
-    agent_put(p, b.p, b.n);
+    agent_put(p, b.data, b.n);
     buf_release(&b);
 }
 
@@ -150,7 +150,7 @@ void flow_take_setup(proxy *p, flow *f, const message *m)
     if (id)
         session_put_text(&f->inner, id);
     session_put_text(&f->result,
-                     json_is(m->result, JSON_OBJECT) ? json_raw(p->mem, &m->d, m->result) : "{}");
+                     json_is(m->result, JSON_OBJECT) ? json_raw(p->mem, &m->doc, m->result) : "{}");
 }
 
 static void options_next(proxy *p, flow *f, const message *m);
@@ -295,6 +295,6 @@ void inner_make(proxy *p, flow *f, void (*made)(proxy *p, flow *f))
                              "{\"mode\":\"append\",\"content\":[{\"type\":\"text\",\"text\":%s}]}",
                              json_quote(p->mem, seed)));
     jw_end_object(&w);
-    flow_ask(p, f, "session/new", b.p, new_done);
+    flow_ask(p, f, "session/new", b.data, new_done);
     buf_release(&b);
 }

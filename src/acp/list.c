@@ -20,7 +20,8 @@ static bool missing(ramet_status rc)
 
 static const char *grave_id(proxy *p)
 {
-    return arena_printf(p->mem, "acp-deleted:%s:%s", p->o->user ? p->o->user : "", p->o->name);
+    return arena_printf(p->mem, "acp-deleted:%s:%s", p->options->user ? p->options->user : "",
+                        p->options->name);
 }
 
 static void grave_add(proxy *p, const char *inner)
@@ -46,24 +47,25 @@ static void grave_add(proxy *p, const char *inner)
 
 static void hidden_add(proxy *p, ids *set, const ramet_session *r)
 {
-    message m = {.a = p->mem};
+    message m = {.arena = p->mem};
     ids_add(set, r->id);
-    if (!r->metadata || !json_parse(p->mem, r->metadata, strlen(r->metadata), 0, &m.d, NULL))
+    if (!r->metadata || !json_parse(p->mem, r->metadata, strlen(r->metadata), 0, &m.doc, NULL))
         return;
-    const json_node *acp = message_at(&m, m.d.nodes, "acp"), *old = message_at(&m, acp, "left");
+    const json_node *acp = message_at(&m, m.doc.nodes, "acp"), *old = message_at(&m, acp, "left");
     const char *inner = message_text(&m, acp, "inner");
     if (inner)
         ids_add(set, inner);
-    for (const json_node *v = json_is(old, JSON_ARRAY) ? json_first(&m.d, old) : NULL; v;
-         v = json_next(&m.d, old, v))
-        ids_add(set, json_text(p->mem, &m.d, v));
+    for (const json_node *v = json_is(old, JSON_ARRAY) ? json_first(&m.doc, old) : NULL; v;
+         v = json_next(&m.doc, old, v))
+        ids_add(set, json_text(p->mem, &m.doc, v));
 }
 
 /* Collects every id under which the agent may list a recorded or deleted session. */
 static void hidden_learn(proxy *p, ids *set)
 {
-    ramet_call *own = p->lib->ramet_call_new(p->o->store, p->o->user, "ramet-acp");
-    ramet_list_in in = {.limit = SCAN, .agent = p->o->name, .archived = RAMET_ARCHIVED_INCLUDE};
+    ramet_call *own = p->lib->ramet_call_new(p->options->store, p->options->user, "ramet-acp");
+    ramet_list_in in = {
+        .limit = SCAN, .agent = p->options->name, .archived = RAMET_ARCHIVED_INCLUDE};
     ramet_session_list page;
     ramet_stream *graves;
     const ramet_entry *e;
@@ -161,11 +163,11 @@ static void list_agents(proxy *p, flow *f, const message *m)
     }
     buf_init(&b, ACP_LINE_MAX);
     hidden_learn(p, &known);
-    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
-         v = json_next(&m->d, all, v)) {
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->doc, all) : NULL; v;
+         v = json_next(&m->doc, all, v)) {
         const char *id = message_text(m, v, "sessionId");
         if (id && ids_add(&known, id))
-            buf_printf(&b, "%s%s", b.n ? "," : "", json_raw(p->mem, &m->d, v));
+            buf_printf(&b, "%s%s", b.n ? "," : "", json_raw(p->mem, &m->doc, v));
     }
     free(known.slots);
     list_add(p, f, buf_keep(&b, p->mem));
@@ -178,7 +180,7 @@ static void list_more(proxy *p, flow *f, const message *m, const char *cursor)
                     {"cursor", cursor && *cursor ? json_quote(p->mem, cursor) : NULL}};
     if (p->has.list)
         flow_ask(p, f, "session/list",
-                 json_with(p->mem, m->params ? json_raw(p->mem, &m->d, m->params) : NULL, all, 2),
+                 json_with(p->mem, m->params ? json_raw(p->mem, &m->doc, m->params) : NULL, all, 2),
                  list_agents);
     else
         list_answer(p, f, NULL);
@@ -188,7 +190,7 @@ static void list_more(proxy *p, flow *f, const message *m, const char *cursor)
 static void list_own(proxy *p, flow *f, const message *m, const char *cursor)
 {
     const char *cwd = message_text(m, m->params, "cwd");
-    ramet_list_in in = {.limit = PAGE, .cursor = cursor, .agent = p->o->name};
+    ramet_list_in in = {.limit = PAGE, .cursor = cursor, .agent = p->options->name};
     ramet_session_list page;
     buf b;
     json_writer w;
@@ -233,12 +235,12 @@ static const char *inner_of(proxy *p, const char *outer)
 {
     const session *s = session_outer(p, outer);
     ramet_session *r;
-    message m = {.a = p->mem};
+    message m = {.arena = p->mem};
     if (s)
         return arena_strdup(p->mem, s->inner);
     if (p->lib->ramet_session_get(p->call, outer, &r) == RAMET_OK && r->metadata &&
-        json_parse(p->mem, r->metadata, strlen(r->metadata), 0, &m.d, NULL)) {
-        const char *inner = message_text(&m, m.d.nodes, "acp.inner");
+        json_parse(p->mem, r->metadata, strlen(r->metadata), 0, &m.doc, NULL)) {
+        const char *inner = message_text(&m, m.doc.nodes, "acp.inner");
         return inner ? inner : arena_strdup(p->mem, outer);
     }
     return arena_strdup(p->mem, outer);

@@ -48,7 +48,7 @@ void info_send(proxy *p, const ramet_session *r)
     jw_kstr(&w, "updatedAt", time_text(r->updated, when));
     lineage_write(&w, r);
     jw_end_object(&w);
-    editor_update(p, r->id, b.p);
+    editor_update(p, r->id, b.data);
     buf_release(&b);
 }
 
@@ -126,7 +126,7 @@ static void rewind_take(proxy *p, flow *f, const message *m)
         flow_fail(p, f, JSONRPC_PARAMS, "position is neither \"before\" nor \"after\"", NULL);
         return;
     }
-    if (given && (!json_int(&m->d, given, &turns) || turns < 1)) {
+    if (given && (!json_int(&m->doc, given, &turns) || turns < 1)) {
         flow_fail(p, f, JSONRPC_PARAMS, "turns is not a whole number from 1 on", NULL);
         return;
     }

@@ -38,12 +38,12 @@ bool refused_as_unknown(const message *m, const char *inner)
                                         "does not exist", "not exist",       "invalid session"};
     int64_t code = 0;
     const char *id = message_text(m, m->error, "data.sessionId");
-    json_int(&m->d, message_at(m, m->error, "code"), &code);
+    json_int(&m->doc, message_at(m, m->error, "code"), &code);
     if (code == JSONRPC_NOT_FOUND || (id && strcmp(id, inner) == 0))
         return true;
     if (!m->error || code == JSONRPC_AUTH)
         return false;
-    char *said = arena_strdup(m->a, json_raw(m->a, &m->d, m->error));
+    char *said = arena_strdup(m->arena, json_raw(m->arena, &m->doc, m->error));
     for (char *c = said; *c; c++)
         *c = (char)tolower((unsigned char)*c);
     if (!strstr(said, "session"))
@@ -58,7 +58,7 @@ bool refused_as_unknown(const message *m, const char *inner)
 
 static ramet_agent agent_of(const proxy *p, const char *cwd)
 {
-    return (ramet_agent){.name = p->o->name, .folder = cwd};
+    return (ramet_agent){.name = p->options->name, .folder = cwd};
 }
 
 /* Creates the session in the store. The requested id is used if it is free. */
@@ -92,9 +92,9 @@ static const char *result_with(proxy *p, const char *result, const char *outer)
 
 static void setup_read(proxy *p, session *s, const char *result)
 {
-    message m = {.a = p->mem, .line = result, .n = strlen(result)};
-    if (json_parse(p->mem, result, m.n, 0, &m.d, NULL))
-        session_read_setup(s, &m, m.d.nodes);
+    message m = {.arena = p->mem, .line = result, .n = strlen(result)};
+    if (json_parse(p->mem, result, m.n, 0, &m.doc, NULL))
+        session_read_setup(s, &m, m.doc.nodes);
 }
 
 /* ------------------------------------------------------------------ session/new */
@@ -189,7 +189,7 @@ static void load_reopened(proxy *p, flow *f, const message *m)
 {
     int64_t code = 0;
     if (m->error) {
-        json_int(&m->d, message_at(m, m->error, "code"), &code);
+        json_int(&m->doc, message_at(m, m->error, "code"), &code);
         if (code == JSONRPC_AUTH) {
             flow_refused(p, f, m);
             return;
@@ -222,24 +222,24 @@ static const char *params_same(proxy *p, const flow *f, const char *inner)
     flow_message(p, f, &m);
     member all[] = {{"sessionId", json_quote(p->mem, inner)},
                     {"mcpServers", f->mcp ? f->mcp : "[]"}};
-    return json_with(p->mem, json_raw(p->mem, &m.d, m.params), all, 2);
+    return json_with(p->mem, json_raw(p->mem, &m.doc, m.params), all, 2);
 }
 
 /* Reads the settings to restore from the store, and the inner session if it contains exactly the
  * head. */
 static const char *metadata_take(proxy *p, flow *f, const ramet_session *r)
 {
-    message m = {.a = p->mem};
+    message m = {.arena = p->mem};
     const char *text = r->metadata ? r->metadata : "{}";
-    if (!json_parse(p->mem, text, strlen(text), 0, &m.d, NULL))
+    if (!json_parse(p->mem, text, strlen(text), 0, &m.doc, NULL))
         return NULL;
-    const json_node *acp = message_at(&m, m.d.nodes, "acp");
+    const json_node *acp = message_at(&m, m.doc.nodes, "acp");
     const char *mode = message_raw(&m, acp, "mode");
     const char *held = message_text(&m, acp, "held"), *inner = message_text(&m, acp, "inner");
     if (mode)
         session_put_text(&f->want_mode, arena_printf(p->mem, "{\"currentModeId\":%s}", mode));
     session_put_text(&f->want_config, message_raw(&m, acp, "configOptions"));
-    bool same = r->agent.name && strcmp(r->agent.name, p->o->name) == 0;
+    bool same = r->agent.name && strcmp(r->agent.name, p->options->name) == 0;
     return same && inner && held && strcmp(held, r->head.hash) == 0 ? inner : NULL;
 }
 
@@ -300,8 +300,8 @@ static void adopt_listed(proxy *p, flow *f, const message *m)
 {
     const json_node *all = message_at(m, m->result, "sessions");
     bool known = m->error || message_text(m, m->result, "nextCursor");
-    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
-         v = json_next(&m->d, all, v)) {
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->doc, all) : NULL; v;
+         v = json_next(&m->doc, all, v)) {
         const char *id = message_text(m, v, "sessionId");
         known |= id && strcmp(id, f->outer) == 0;
     }
@@ -317,7 +317,7 @@ static void adopt_answered(proxy *p, flow *f, const message *m)
         adopt_refused(p, f, m);
         return;
     }
-    session_put_text(&f->result, json_raw(p->mem, &m->d, m->result));
+    session_put_text(&f->result, json_raw(p->mem, &m->doc, m->result));
     if (!f->own->turn && p->has.list)
         flow_ask(p, f, "session/list", "{}", adopt_listed);
     else
@@ -447,7 +447,7 @@ static void fork_native_done(proxy *p, flow *f, const message *m)
 {
     int64_t code = 0;
     const session *s = session_outer(p, f->outer);
-    json_int(&m->d, message_at(m, m->error, "code"), &code);
+    json_int(&m->doc, message_at(m, m->error, "code"), &code);
     if (m->error && (code == JSONRPC_NO_METHOD || refused_as_unknown(m, s ? s->inner : f->outer))) {
         fork_emulate(p, f);
     } else if (!m->result || !message_text(m, m->result, "sessionId")) {
@@ -478,7 +478,7 @@ static const char *fork_params(proxy *p, const flow *f, const session *s)
                     {"_meta", meta ? json_with(p->mem, meta, out, 2) : NULL}};
     if (f->slash)
         return json_with(p->mem, NULL, all, 3);
-    return json_with(p->mem, json_raw(p->mem, &m.d, m.params), all, 4);
+    return json_with(p->mem, json_raw(p->mem, &m.doc, m.params), all, 4);
 }
 
 /* ---- where to cut */
@@ -549,7 +549,7 @@ bool anchor_take(proxy *p, flow *f, const message *m)
     char *segment = own ? NULL : strstr(f->entry, ":segment:");
     if (segment)
         *segment = 0;
-    json_int(&m->d, message_at(m, air, "messageOccurrence"), &occurrence);
+    json_int(&m->doc, message_at(m, air, "messageOccurrence"), &occurrence);
     return anchor_find(p, f, print, occurrence);
 }
 

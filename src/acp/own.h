@@ -189,7 +189,7 @@ typedef struct waiting {
 /* ------------------------------------------------------------------ the proxy */
 
 struct proxy {
-    const acp_options *o;
+    const acp_options *options;
     const ramet_calls *lib;
     ramet_call *call; /* reset with `mem` */
     arena *mem;

@@ -10,7 +10,7 @@
 /* A command for the agent must stay at the beginning of a message. */
 static bool is_command(const message *m, const json_node *prompt)
 {
-    const json_node *first = json_first(&m->d, prompt);
+    const json_node *first = json_first(&m->doc, prompt);
     const char *text = first ? message_text(m, first, "text") : NULL;
     return text && text[0] == '/';
 }
@@ -35,7 +35,7 @@ void prompt_send(proxy *p, session *s, const message *m)
         line = splice_text(m, &changes, 0, m->n, &n);
     ask_note(p, m->id_raw, ASK_PROMPT, s->outer);
     agent_put(p, line, n);
-    turn_prompt(p, s, &m->d, prompt);
+    turn_prompt(p, s, &m->doc, prompt);
 }
 
 /* ------------------------------------------------------------------ somebody else has written */
@@ -118,7 +118,7 @@ static const ramet_usage *usage_of(proxy *p, const message *m)
         return NULL;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int64_t v = 0;
-        if (json_int(&m->d, message_at(m, usage, all[i].key), &v) && v > 0 && v < (1ll << 38))
+        if (json_int(&m->doc, message_at(m, usage, all[i].key), &v) && v > 0 && v < (1ll << 38))
             *all[i].to = v;
     }
     return u;

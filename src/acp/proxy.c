@@ -299,7 +299,7 @@ static void signals_set(void)
 
 int acp_proxy_run(const acp_options *o)
 {
-    proxy p = {.o = o, .lib = o->lib, .agent = CHILD_NONE, .conducts = !o->agent};
+    proxy p = {.options = o, .lib = o->lib, .agent = CHILD_NONE, .conducts = !o->agent};
     int code = 0;
     signals_set();
     if (o->agent && !child_start(&p.agent, o->agent, NULL)) {

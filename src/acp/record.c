@@ -195,7 +195,7 @@ static void text_close(item *it)
     jw_init(&w, &it->parts, 0);
     jw_object(&w);
     jw_kstr(&w, "type", part_word(it->kind));
-    jw_kstr(&w, "text", it->text.p);
+    jw_kstr(&w, "text", it->text.data);
     jw_end_object(&w);
     buf_clear(&it->text);
 }
@@ -337,7 +337,7 @@ const char *turn_record_update(proxy *p, session *s, const message *m, const jso
         turn_new(s);
     s->turn->has_output = true;
     const char *key = message_text(m, update, kind == ITEM_TOOL ? "toolCallId" : "messageId");
-    const char *raw = inline_keep(p, json_without_nul(p->mem, json_raw(p->mem, &m->d, update)));
+    const char *raw = inline_keep(p, json_without_nul(p->mem, json_raw(p->mem, &m->doc, update)));
     item *it = item_for(p, s, (item_kind)kind, key);
     size_t before = it->body.n;
     if (kind == ITEM_TOOL || kind == ITEM_PLAN)
@@ -416,7 +416,7 @@ static ramet_entry_in entry_of(proxy *p, item *it)
              : it->kind == ITEM_NOTE ? RAMET_SYSTEM
                                      : RAMET_ASSISTANT;
     if (e.role == RAMET_ASSISTANT)
-        e.author = p->o->name;
+        e.author = p->options->name;
     switch (it->kind) {
     case ITEM_TOOL:
         e.parts = tool_parts(p, it);
@@ -429,8 +429,8 @@ static ramet_entry_in entry_of(proxy *p, item *it)
         break;
     default:
         text_close(it);
-        e.parts = arena_printf(p->mem, "[%s]", it->parts.p);
-        e.body = arena_printf(p->mem, "[%s]", it->body.p);
+        e.parts = arena_printf(p->mem, "[%s]", it->parts.data);
+        e.body = arena_printf(p->mem, "[%s]", it->body.data);
     }
     return e;
 }

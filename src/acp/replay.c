@@ -27,7 +27,7 @@ static void update_text(proxy *p, const char *outer, const ramet_entry *e, const
     jw_kstr(&w, "text", text);
     jw_end_object(&w);
     jw_end_object(&w);
-    editor_update(p, outer, b.p);
+    editor_update(p, outer, b.data);
     buf_release(&b);
 }
 
@@ -51,7 +51,7 @@ static void update_tool(proxy *p, const char *outer, const json_doc *d, const js
     if (value)
         jw_kraw(&w, call ? "rawInput" : "rawOutput", json_raw(p->mem, d, value));
     jw_end_object(&w);
-    editor_update(p, outer, b.p);
+    editor_update(p, outer, b.data);
     buf_release(&b);
 }
 
@@ -214,9 +214,9 @@ static void write_one(proxy *p, const ramet_entry *e, void *arg)
     /* Keep the newest text: drop the older half when the limit is exceeded. */
     if (t->text.n + b.n > TRANSCRIPT_BYTES) {
         size_t from = t->text.n > TRANSCRIPT_BYTES / 2 ? t->text.n - TRANSCRIPT_BYTES / 2 : 0;
-        char *line = memchr(t->text.p + from, '\n', t->text.n - from);
-        size_t skip = line ? (size_t)(line - t->text.p) + 1 : t->text.n;
-        char *rest = arena_memdup(p->mem, t->text.p + skip, t->text.n - skip);
+        char *line = memchr(t->text.data + from, '\n', t->text.n - from);
+        size_t skip = line ? (size_t)(line - t->text.data) + 1 : t->text.n;
+        char *rest = arena_memdup(p->mem, t->text.data + skip, t->text.n - skip);
         buf_clear(&t->text);
         buf_puts(&t->text, "(the beginning is left out)\n");
         buf_puts(&t->text, rest);
@@ -225,7 +225,7 @@ static void write_one(proxy *p, const ramet_entry *e, void *arg)
         if (e->role != t->last)
             buf_puts(&t->text, e->role == RAMET_USER ? "\nUser:\n" : "\nAssistant:\n");
         t->last = e->role;
-        buf_add(&t->text, b.p, b.n);
+        buf_add(&t->text, b.data, b.n);
     }
     buf_release(&b);
 }
@@ -242,7 +242,7 @@ const char *transcript(proxy *p, const char *outer, int64_t keep)
                            "The conversation so far, which you are part of; go on from its end. Do "
                            "not answer it again and do not mention this note.\n<conversation>%s"
                            "</conversation>\n",
-                           t.text.p);
+                           t.text.data);
     buf_release(&t.text);
     return out;
 }

@@ -57,7 +57,7 @@ static void new_session(proxy *p, const message *m)
 {
     ramet_session *out;
     const char *cwd = message_text(m, m->params, "cwd");
-    ramet_session_in in = {.agent = {.name = p->o->name, .folder = cwd}};
+    ramet_session_in in = {.agent = {.name = p->options->name, .folder = cwd}};
     if (!cwd || cwd[0] != '/') {
         editor_error(p, m->id_raw, JSONRPC_PARAMS, "cwd is not an absolute path", NULL);
         return;
@@ -134,7 +134,7 @@ static const char *parts_text(proxy *p, const message *m, const json_node *promp
     jw_object(&w);
     jw_key(&w, "parts");
     jw_array(&w);
-    for (const json_node *v = json_first(&m->d, prompt); v; v = json_next(&m->d, prompt, v)) {
+    for (const json_node *v = json_first(&m->doc, prompt); v; v = json_next(&m->doc, prompt, v)) {
         const char *type = message_text(m, v, "type"), *uri = message_text(m, v, "uri");
         const char *inside = message_text(m, v, "resource.text");
         if (!type)
@@ -169,8 +169,8 @@ static void prompt(proxy *p, const message *m)
     }
     run *r = xcalloc(1, sizeof *r);
     r->lib = p->lib;
-    r->store = p->o->store;
-    r->user = p->o->user;
+    r->store = p->options->store;
+    r->user = p->options->user;
     r->to = &v->posts;
     r->id = xstrdup(m->id_raw);
     r->session = xstrdup(m->session);
@@ -203,17 +203,17 @@ static void delete_session(proxy *p, const message *m)
 
 static void question_ask(serve *v, const post *o)
 {
-    proxy *p = &v->p;
-    message m = {.a = p->mem};
-    if (!json_parse(p->mem, o->text, strlen(o->text), 0, &m.d, NULL))
+    proxy *p = &v->proxy;
+    message m = {.arena = p->mem};
+    if (!json_parse(p->mem, o->text, strlen(o->text), 0, &m.doc, NULL))
         return;
-    const json_node *options = message_at(&m, m.d.nodes, "options");
-    const char *text = message_text(&m, m.d.nodes, "text");
-    const char *own = message_text(&m, m.d.nodes, "id");
+    const json_node *options = message_at(&m, m.doc.nodes, "options");
+    const char *text = message_text(&m, m.doc.nodes, "text");
+    const char *own = message_text(&m, m.doc.nodes, "id");
     buf b;
     buf_init(&b, 1 << 20);
-    for (const json_node *x = json_is(options, JSON_ARRAY) ? json_first(&m.d, options) : NULL; x;
-         x = json_next(&m.d, options, x)) {
+    for (const json_node *x = json_is(options, JSON_ARRAY) ? json_first(&m.doc, options) : NULL; x;
+         x = json_next(&m.doc, options, x)) {
         const char *id = message_text(&m, x, "id"), *name = message_text(&m, x, "name");
         bool no = id && (strstr(id, "deny") || strstr(id, "reject") || strstr(id, "no"));
         buf_printf(&b, "%s{\"optionId\":%s,\"name\":%s,\"kind\":\"%s\"}", b.n ? "," : "",
@@ -238,14 +238,14 @@ static void question_ask(serve *v, const post *o)
               "\"requestedSchema\":{\"type\":\"object\",\"properties\":{\"answer\":{\"type\":"
               "\"string\"}},\"required\":[\"answer\"]}%s}}",
         q->id, json_quote(p->mem, q->session), json_quote(p->mem, own ? own : ""),
-        json_quote(p->mem, text ? text : ""), b.p);
+        json_quote(p->mem, text ? text : ""), b.data);
     buf_release(&b);
     editor_put(p, line, strlen(line));
 }
 
 static void question_answered(serve *v, const message *m)
 {
-    proxy *p = &v->p;
+    proxy *p = &v->proxy;
     question **at = &v->questions;
     while (*at && strcmp((*at)->id, m->id_raw) != 0)
         at = &(*at)->next;
@@ -295,7 +295,7 @@ static void changes_send(proxy *p, const run *done)
 
 static void run_done(serve *v, run *r)
 {
-    proxy *p = &v->p;
+    proxy *p = &v->proxy;
     run **at = &v->runs;
     while (*at != r)
         at = &(*at)->next;
@@ -322,15 +322,15 @@ static void posts_receive(serve *v)
     for (post *o = posts_take(&v->posts); o;) {
         post *next = o->next;
         if (o->kind == POST_UPDATE)
-            editor_update(&v->p, o->run->session, o->text);
+            editor_update(&v->proxy, o->run->session, o->text);
         else if (o->kind == POST_QUESTION)
             question_ask(v, o);
         else
             run_done(v, o->run);
         post_free(o);
         o = next;
-        v->p.lib->ramet_call_reset(v->p.call);
-        arena_reset(v->p.mem);
+        v->proxy.lib->ramet_call_reset(v->proxy.call);
+        arena_reset(v->proxy.mem);
     }
 }
 
@@ -363,7 +363,7 @@ static const struct {
 
 static void line_receive(serve *v, const char *line, size_t n)
 {
-    proxy *p = &v->p;
+    proxy *p = &v->proxy;
     message m;
     message_state state = message_read(&m, p->mem, line, n);
     if (strspn(line, " \t") == n)
@@ -393,7 +393,7 @@ static void line_receive(serve *v, const char *line, size_t n)
 
 static bool serve_round(serve *v)
 {
-    proxy *p = &v->p;
+    proxy *p = &v->proxy;
     char *line;
     size_t n;
     line_kind kind;
@@ -424,7 +424,7 @@ static bool serve_round(serve *v)
 /* The editor has gone: cancels running turns and reads them to their end. */
 static void serve_end(serve *v)
 {
-    proxy *p = &v->p;
+    proxy *p = &v->proxy;
     for (run *r = v->runs; r; r = r->next)
         client_post(p->call, r->session, "cancel", "{}");
     while (v->runs) {
@@ -452,8 +452,8 @@ static void serve_end(serve *v)
 
 int acp_agent_run(const acp_options *o)
 {
-    serve v = {.p = {.o = o, .lib = o->lib}};
-    proxy *p = &v.p;
+    serve v = {.proxy = {.options = o, .lib = o->lib}};
+    proxy *p = &v.proxy;
     ramet_call *about = o->lib->ramet_call_new(o->store, o->user, "ramet-acp");
     bool known = false;
     signal(SIGPIPE, SIG_IGN);

@@ -56,7 +56,7 @@ typedef struct question {
 } question;
 
 typedef struct serve {
-    proxy p; /* must be first: functions of the proxy get a pointer to it */
+    proxy proxy; /* must be first: functions of the proxy get a pointer to it */
     posts posts;
     run *runs;
     question *questions;

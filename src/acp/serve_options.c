@@ -17,7 +17,7 @@ static const client_agent *agent_find(const serve *v, const char *name)
 
 static const char *name_of(proxy *p, const ramet_agent *a)
 {
-    return a->name ? a->name : p->o->name;
+    return a->name ? a->name : p->options->name;
 }
 
 /* ------------------------------------------------------------------ what there is */
@@ -33,7 +33,7 @@ static const char *modes_text(proxy *p, const ramet_agent *a)
                    json_quote(p->mem, v->agents[i].about ? v->agents[i].about : ""));
     }
     const char *out = arena_printf(p->mem, "{\"currentModeId\":%s,\"availableModes\":[%s]}",
-                                   json_quote(p->mem, name_of(p, a)), b.p);
+                                   json_quote(p->mem, name_of(p, a)), b.data);
     buf_release(&b);
     return out;
 }
@@ -50,7 +50,7 @@ static const char *select_text(proxy *p, const char *id, const char *name, const
     return arena_printf(p->mem,
                         "{\"id\":\"%s\",\"name\":\"%s\",\"category\":\"%s\",\"type\":"
                         "\"select\",\"currentValue\":%s,\"options\":[%s]}",
-                        id, name, category, json_quote(p->mem, now), values->p);
+                        id, name, category, json_quote(p->mem, now), values->data);
 }
 
 /* A model that was set and is not in the list counts as one of its values. */

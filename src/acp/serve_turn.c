@@ -120,8 +120,8 @@ static void plan_send(run *r, arena *a, const json_doc *d, const json_node *plan
                         {"status", status ? json_raw(a, d, status) : "\"pending\""}};
         buf_printf(&b, "%s%s", b.n ? "," : "", json_with(a, json_raw(a, d, s), all, 2));
     }
-    post_put(r, POST_UPDATE, arena_printf(a, "{\"sessionUpdate\":\"plan\",\"entries\":[%s]}", b.p),
-             NULL);
+    post_put(r, POST_UPDATE,
+             arena_printf(a, "{\"sessionUpdate\":\"plan\",\"entries\":[%s]}", b.data), NULL);
     buf_release(&b);
 }
 

@@ -150,7 +150,7 @@ static const char *servers_shown(proxy *p, const char *mcp)
         jw_end_object(&w);
     }
     jw_end_array(&w);
-    const char *out = b.over ? "[]" : arena_memdup(p->mem, b.p, b.n);
+    const char *out = b.over ? "[]" : arena_memdup(p->mem, b.data, b.n);
     buf_release(&b);
     return out;
 }
@@ -194,7 +194,7 @@ const char *session_metadata(proxy *p, const session *s, const char *old)
     buf_puts(&b, "]");
     member all[] = {{"inner", json_quote(p->mem, s->inner)},
                     {"held", json_quote(p->mem, s->seed ? "" : s->held)},
-                    {"left", b.over ? NULL : arena_strdup(p->mem, b.p)},
+                    {"left", b.over ? NULL : arena_strdup(p->mem, b.data)},
                     {"mode", mode},
                     {"configOptions", options},
                     {"mcpServers", servers_shown(p, s->mcp)}};
@@ -296,7 +296,7 @@ void ids_learn(proxy *p, session *s)
     set->known = true;
     if (p->lib->ramet_tree(p->call, s->outer, true, &all, &n) != RAMET_OK)
         return;
-    ramet_call *own = p->lib->ramet_call_new(p->o->store, p->o->user, "ramet-acp");
+    ramet_call *own = p->lib->ramet_call_new(p->options->store, p->options->user, "ramet-acp");
     for (size_t i = 0; i < n; i++) {
         int64_t at = 0;
         do {

@@ -36,7 +36,7 @@ const agent_kind *const agent_kinds[] = {AGENT_KINDS(X) NULL};
 enum { TEXT_MAX = 256 << 10, NAME_MAX_BYTES = 64, AGENTS_MAX = 256, SLICE_MS = 25 };
 
 struct agents {
-    arena *a;
+    arena *arena;
     bool shared;            /* argument of agents_new() */
     pthread_mutex_t lock;   /* guards joining, and the arena at that time */
     agent *all[AGENTS_MAX]; /* opened agents */
@@ -131,7 +131,7 @@ static const char *name_read(reader *r)
     size_t n = strspn(r->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
     if (n == 0 || n > NAME_MAX_BYTES)
         return NULL;
-    const char *name = arena_memdup(r->set->a, r->at, n);
+    const char *name = arena_memdup(r->set->arena, r->at, n);
     r->at += n;
     r->at += strspn(r->at, " \t");
     return name;
@@ -150,7 +150,7 @@ static const char *value_read(reader *r)
 {
     const char *s = r->at;
     char quote = *s == '"' || *s == '\'' ? *s++ : 0;
-    char *out = arena_alloc(r->set->a, strlen(s) + 1), *to = out;
+    char *out = arena_alloc(r->set->arena, strlen(s) + 1), *to = out;
     while (*s && *s != (quote ? quote : ',')) {
         if (*s == '\\' && quote != '\'') {
             if (!*++s)
@@ -182,7 +182,7 @@ static const char *secret_read(reader *r, const char *setting, const char *value
         return NULL;
     }
     size_t n = strcspn(found, "\r\n");
-    return arena_memdup(r->set->a, found, n);
+    return arena_memdup(r->set->arena, found, n);
 }
 
 static bool setting_read(reader *r, const agent_kind *kind, const char **values)
@@ -255,7 +255,7 @@ static bool agent_read(reader *r, agent *out)
     size_t n = 0;
     while (out->kind->settings[n].name)
         n++;
-    const char **values = arena_array(r->set->a, n + 1, sizeof *values);
+    const char **values = arena_array(r->set->arena, n + 1, sizeof *values);
     while (*r->at == ',') {
         r->at++;
         if (!setting_read(r, out->kind, values))
@@ -290,7 +290,7 @@ static bool agents_add(agents *set, const char *text, char *message)
                  text, TEXT_MAX, AGENTS_MAX);
         return false;
     }
-    agent *out = arena_alloc(set->a, sizeof *out);
+    agent *out = arena_alloc(set->arena, sizeof *out);
     out->shared = set->shared;
     out->name = name_read(&r);
     if (!out->name || *r.at != '=') {
@@ -319,7 +319,7 @@ agents *agents_new(const char *const *texts, size_t n, const char *deflt, bool s
 {
     arena *a = arena_new();
     agents *set = arena_alloc(a, sizeof *set);
-    set->a = a;
+    set->arena = a;
     set->shared = shared;
     pthread_mutex_init(&set->lock, NULL);
     bool fine = true;
@@ -349,7 +349,7 @@ void agents_free(agents *set)
     for (size_t i = 0; i < set->n; i++)
         set->all[i]->kind->close(set->all[i]);
     pthread_mutex_destroy(&set->lock);
-    arena_free(set->a);
+    arena_free(set->arena);
 }
 
 agent *agents_join(agents *set, const char *base, const char *rest, char *message)

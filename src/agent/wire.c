@@ -179,7 +179,7 @@ static int64_t limit_next(transfer *t)
 /* True: the transfer has ended, with t->rc. False: we aborted it. */
 static bool transfer_run(transfer *t)
 {
-    const agent_sink *s = t->in->s;
+    const agent_sink *s = t->in->sink;
     for (;;) {
         int running, left;
         CURLMcode mc = curl_multi_perform(t->multi, &running);

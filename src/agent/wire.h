@@ -29,8 +29,8 @@ typedef struct wire_in {
     wire_pool *pool;     /* NULL: open a connection for this exchange */
     const char *ca_file; /* NULL or "": the system's */
     const wire_limits *limits;
-    int64_t deadline;    /* time_mono_us() */
-    const agent_sink *s; /* may cancel; NULL: cannot be cancelled */
+    int64_t deadline;       /* time_mono_us() */
+    const agent_sink *sink; /* may cancel; NULL: cannot be cancelled */
     /* Called for each piece of the body of a 2xx response; false: stop. */
     bool (*piece)(void *arg, const char *type, const char *p, size_t n);
     /* How long to wait for more, in ms, once something arrived; NULL: limits->idle_ms. */

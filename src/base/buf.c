@@ -15,7 +15,7 @@ static char nothing[1] = "";
 
 void buf_init(buf *b, size_t max)
 {
-    *b = (buf){.p = nothing, .max = max};
+    *b = (buf){.data = nothing, .max = max};
 }
 
 /* Charges a change of the capacity to the budget; false when the budget does not allow it. */
@@ -36,14 +36,14 @@ void buf_release(buf *b)
 {
     budget_move(b, 0);
     if (b->cap)
-        free(b->p);
-    b->p = nothing;
+        free(b->data);
+    b->data = nothing;
     b->n = b->cap = 0;
 }
 
 char *buf_keep(buf *b, arena *a)
 {
-    char *out = arena_memdup(a, b->p, b->n);
+    char *out = arena_memdup(a, b->data, b->n);
     buf_release(b);
     return out;
 }
@@ -58,7 +58,7 @@ void buf_clear(buf *b)
     b->n = 0;
     b->over = b->starved = false;
     if (b->cap)
-        b->p[0] = 0;
+        b->data[0] = 0;
 }
 
 void buf_trim(buf *b)
@@ -67,7 +67,7 @@ void buf_trim(buf *b)
         return;
     budget_move(b, b->n + 1);
     b->cap = b->n + 1;
-    b->p = xrealloc(b->p, b->cap);
+    b->data = xrealloc(b->data, b->cap);
 }
 
 /* Makes room for n more bytes and the NUL; false when that exceeds the limit. */
@@ -90,7 +90,7 @@ static bool room(buf *b, size_t n)
             b->over = b->starved = true;
             return false;
         }
-        b->p = b->cap ? xrealloc(b->p, cap) : xmalloc(cap);
+        b->data = b->cap ? xrealloc(b->data, cap) : xmalloc(cap);
         b->cap = cap;
     }
     return true;
@@ -106,9 +106,9 @@ void buf_add(buf *b, const void *p, size_t n)
 {
     if (!n || !room(b, n))
         return;
-    memcpy(b->p + b->n, p, n);
+    memcpy(b->data + b->n, p, n);
     b->n += n;
-    b->p[b->n] = 0;
+    b->data[b->n] = 0;
 }
 
 void buf_puts(buf *b, const char *s)
@@ -126,9 +126,9 @@ void buf_pad(buf *b, char ch, size_t times)
 {
     if (!times || !room(b, times))
         return;
-    memset(b->p + b->n, ch, times);
+    memset(b->data + b->n, ch, times);
     b->n += times;
-    b->p[b->n] = 0;
+    b->data[b->n] = 0;
 }
 
 void buf_percent(buf *b, const char *s, const char *plain)
@@ -151,7 +151,7 @@ void buf_printf(buf *b, const char *fmt, ...)
     int n = vsnprintf(NULL, 0, fmt, ap);
     va_end(ap);
     if (n > 0 && room(b, (size_t)n)) {
-        vsnprintf(b->p + b->n, (size_t)n + 1, fmt, again);
+        vsnprintf(b->data + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }
     va_end(again);

@@ -23,7 +23,7 @@ typedef struct buf_budget {
 } buf_budget;
 
 typedef struct buf {
-    char *p; /* never NULL after buf_init(), "" when empty */
+    char *data; /* never NULL after buf_init(), "" when empty */
     size_t n, cap, max;
     bool over;
     bool starved;       /* over, because the budget was exhausted */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 typedef struct parser {
-    arena *a;
+    arena *arena;
     const char *text;
     size_t len, pos, depth;
     VEC(json_node) nodes;
@@ -63,7 +63,7 @@ static json_node *node_add(parser *p, json_type type, size_t start)
         return NULL;
     }
     json_node node = {.start = (uint32_t)start, .type = (uint8_t)type};
-    VEC_PUSH(p->a, &p->nodes, node);
+    VEC_PUSH(p->arena, &p->nodes, node);
     return &p->nodes.items[p->nodes.n - 1];
 }
 
@@ -208,7 +208,7 @@ static size_t string_decode(const char *s, size_t n, char *out)
 /* ---- duplicate keys */
 
 typedef struct key_text {
-    const char *p;
+    const char *text;
     size_t n;
 } key_text;
 
@@ -247,14 +247,14 @@ static uint64_t key_hash(key_text k)
     uint64_t word;
     size_t i = 0;
     for (; i + 8 <= k.n; i += 8) {
-        memcpy(&word, k.p + i, 8);
+        memcpy(&word, k.text + i, 8);
         v[3] ^= word;
         sip_round(v);
         v[0] ^= word;
     }
     word = (uint64_t)k.n << 56;
     for (int shift = 0; i < k.n; i++, shift += 8)
-        word |= (uint64_t)(unsigned char)k.p[i] << shift;
+        word |= (uint64_t)(unsigned char)k.text[i] << shift;
     v[3] ^= word;
     sip_round(v);
     v[0] ^= word;
@@ -267,16 +267,16 @@ static uint64_t key_hash(key_text k)
 
 static bool key_same(key_text a, key_text b)
 {
-    return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+    return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
 static key_text key_decode(parser *p, const json_node *node)
 {
     key_text k = {p->text + node->start + 1, node->end - node->start - 2};
     if (node->escaped) {
-        char *out = arena_alloc(p->a, k.n + 1);
-        k.n = string_decode(k.p, k.n, out);
-        k.p = out;
+        char *out = arena_alloc(p->arena, k.n + 1);
+        k.n = string_decode(k.text, k.n, out);
+        k.text = out;
     }
     return k;
 }
@@ -317,7 +317,7 @@ static bool many_keys_differ(parser *p, uint32_t object)
         key_text key = key_decode(p, node);
         uint64_t hash = key_hash(key);
         size_t at = (size_t)hash & (size - 1);
-        for (; ok && slots[at].key.p; at = (at + 1) & (size - 1))
+        for (; ok && slots[at].key.text; at = (at + 1) & (size - 1))
             if (slots[at].hash == hash && key_same(slots[at].key, key))
                 ok = fail(p, node->start, "duplicate key");
         slots[at] = (struct slot){hash, key};
@@ -392,7 +392,7 @@ static bool container_open(parser *p, json_type type)
     if (!node_add(p, type, p->pos))
         return false;
     p->pos++;
-    VEC_PUSH(p->a, &p->open, (uint32_t)(p->nodes.n - 1));
+    VEC_PUSH(p->arena, &p->open, (uint32_t)(p->nodes.n - 1));
     return true;
 }
 
@@ -468,7 +468,7 @@ bool json_parse(arena *a, const char *text, size_t len, size_t depth, json_doc *
                 json_error *err)
 {
     parser p = {
-        .a = a, .text = text, .len = len, .depth = depth ? depth : JSON_MAX_DEPTH, .err = err};
+        .arena = a, .text = text, .len = len, .depth = depth ? depth : JSON_MAX_DEPTH, .err = err};
     if (len > UINT32_MAX)
         return fail(&p, 0, "longer than 4 GiB");
     skip_space(&p);

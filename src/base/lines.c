@@ -30,7 +30,7 @@ void lines_in_init(lines_in *l, int fd, size_t max)
 
 void lines_in_release(lines_in *l)
 {
-    free(l->p);
+    free(l->bytes);
     *l = (lines_in){.fd = -1, .ended = true};
 }
 
@@ -40,19 +40,19 @@ static void make_room(lines_in *l)
     if (l->at == l->n) {
         l->at = l->seen = l->n = 0;
         if (l->cap > KEEP_BYTES) {
-            free(l->p);
-            l->p = NULL;
+            free(l->bytes);
+            l->bytes = NULL;
             l->cap = 0;
         }
     } else if (l->at && l->cap - l->n <= READ_BYTES) {
-        memmove(l->p, l->p + l->at, l->n - l->at);
+        memmove(l->bytes, l->bytes + l->at, l->n - l->at);
         l->n -= l->at;
         l->seen -= l->at;
         l->at = 0;
     }
     if (l->cap - l->n <= READ_BYTES) {
         l->cap = (l->cap < READ_BYTES ? READ_BYTES : l->cap) * 2;
-        l->p = xrealloc(l->p, l->cap);
+        l->bytes = xrealloc(l->bytes, l->cap);
     }
 }
 
@@ -60,7 +60,7 @@ static void make_room(lines_in *l)
 static size_t read_some(lines_in *l)
 {
     make_room(l);
-    ssize_t got = read(l->fd, l->p + l->n, READ_BYTES);
+    ssize_t got = read(l->fd, l->bytes + l->n, READ_BYTES);
     if (got > 0)
         l->n += (size_t)got;
     else if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -98,15 +98,15 @@ line_kind lines_next(lines_in *l, char **text, size_t *n)
     for (;;) {
         if (l->at == l->n)
             return LINE_NONE;
-        char *end = memchr(l->p + l->seen, '\n', l->n - l->seen);
+        char *end = memchr(l->bytes + l->seen, '\n', l->n - l->seen);
         if (!end && !l->ended) {
             l->seen = l->n;
             if (l->skips || l->n - l->at > l->max)
                 return too_long(l) ? LINE_TOO_LONG : LINE_NONE;
             return LINE_NONE;
         }
-        char *line = l->p + l->at, *stop = end ? end : l->p + l->n;
-        l->at = l->seen = (size_t)(stop - l->p) + (end ? 1 : 0);
+        char *line = l->bytes + l->at, *stop = end ? end : l->bytes + l->n;
+        l->at = l->seen = (size_t)(stop - l->bytes) + (end ? 1 : 0);
         if (l->skips) {
             l->skips = false;
             continue;
@@ -132,7 +132,7 @@ void lines_out_init(lines_out *l, int fd)
 
 void lines_out_release(lines_out *l)
 {
-    free(l->p);
+    free(l->bytes);
     *l = (lines_out){.fd = -1, .broken = true};
 }
 
@@ -142,15 +142,15 @@ void lines_add(lines_out *l, const char *text, size_t n)
         return;
     if (l->n + n > l->cap) {
         if (l->at) {
-            memmove(l->p, l->p + l->at, l->n - l->at);
+            memmove(l->bytes, l->bytes + l->at, l->n - l->at);
             l->n -= l->at;
             l->at = 0;
         }
         while (l->n + n > l->cap)
             l->cap = l->cap ? l->cap * 2 : READ_BYTES;
-        l->p = xrealloc(l->p, l->cap);
+        l->bytes = xrealloc(l->bytes, l->cap);
     }
-    memcpy(l->p + l->n, text, n);
+    memcpy(l->bytes + l->n, text, n);
     l->n += n;
 }
 
@@ -163,7 +163,7 @@ void lines_end(lines_out *l)
 void lines_write(lines_out *l)
 {
     while (!l->broken && l->at < l->n) {
-        ssize_t put = write(l->fd, l->p + l->at, l->n - l->at);
+        ssize_t put = write(l->fd, l->bytes + l->at, l->n - l->at);
         if (put > 0)
             l->at += (size_t)put;
         else if (put < 0 && errno == EINTR)
@@ -175,8 +175,8 @@ void lines_write(lines_out *l)
     }
     l->at = l->n = 0;
     if (l->cap > KEEP_BYTES) {
-        free(l->p);
-        l->p = NULL;
+        free(l->bytes);
+        l->bytes = NULL;
         l->cap = 0;
     }
 }

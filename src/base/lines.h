@@ -11,7 +11,7 @@
 /* Incoming lines. A line longer than `max` bytes is skipped and reported once. */
 typedef struct lines_in {
     int fd;
-    char *p;
+    char *bytes;
     size_t at, seen, n, cap; /* [at, n) was read and not returned; [at, seen) has no line end */
     size_t max;
     bool skips; /* inside a line that is too long */
@@ -36,7 +36,7 @@ line_kind lines_next(lines_in *l, char **text, size_t *n);
 /* Outgoing lines, written as fast as the reader reads them. */
 typedef struct lines_out {
     int fd;
-    char *p;
+    char *bytes;
     size_t at, n, cap;
     bool broken; /* the reader is gone: everything else is discarded */
 } lines_out;

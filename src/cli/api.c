@@ -12,7 +12,7 @@ enum { DOCUMENT_MAX = 16 << 20 };
 
 static int print_all(buf *out)
 {
-    fwrite(out->p, 1, out->n, stdout);
+    fwrite(out->data, 1, out->n, stdout);
     buf_release(out);
     return 0;
 }

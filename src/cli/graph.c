@@ -43,7 +43,7 @@ typedef struct node {
 } node;
 
 typedef struct graph {
-    cli *c;
+    cli *cli;
     ramet_session *sessions;
     size_t n_sessions;
     const ramet_session *here;
@@ -69,7 +69,7 @@ static ramet_status add_session(graph *g, const ramet_session *s)
 {
     ramet_branch *list;
     size_t n;
-    ramet_status status = lib->ramet_branches(g->c->call, s->id, &list, &n);
+    ramet_status status = lib->ramet_branches(g->cli->call, s->id, &list, &n);
     for (size_t i = 0; status == RAMET_OK && i < n; i++) {
         node b = {.id = list[i].id,
                   .parent = list[i].parent,
@@ -78,7 +78,7 @@ static ramet_status add_session(graph *g, const ramet_session *s)
         b.via = b.id;
         b.session = s->id;
         b.type = list[i].type;
-        VEC_PUSH(g->c->mem, &g->nodes, b);
+        VEC_PUSH(g->cli->mem, &g->nodes, b);
     }
     return status;
 }
@@ -88,8 +88,8 @@ static ramet_status entry_at(graph *g, const node *b, int64_t position, ramet_en
 {
     ramet_read_in in = {.limit = 1, .branch = b->via, .by_position = true, .position = position};
     ramet_page page;
-    lib->ramet_call_reset(g->c->walk);
-    ramet_status s = lib->ramet_read(g->c->walk, b->session, &in, &page);
+    lib->ramet_call_reset(g->cli->walk);
+    ramet_status s = lib->ramet_read(g->cli->walk, b->session, &in, &page);
     if (s == RAMET_OK && !page.n)
         return RAMET_ENTRY_NOT_FOUND;
     if (s == RAMET_OK)
@@ -121,7 +121,7 @@ static ramet_status add_hidden(graph *g, const node *b)
             return s;
         p.parent = e->branch;
     }
-    VEC_PUSH(g->c->mem, &g->nodes, p);
+    VEC_PUSH(g->cli->mem, &g->nodes, p);
     return RAMET_OK;
 }
 
@@ -174,7 +174,7 @@ static void link_heads(graph *g)
             b = node_find(g, b->parent);
         head_mark mark = {s->head.length - 1, s, s == g->here};
         if (b)
-            VEC_PUSH(g->c->mem, &b->heads, mark);
+            VEC_PUSH(g->cli->mem, &b->heads, mark);
     }
     int64_t end = g->here->head.length;
     for (node *b = node_find(g, g->here->head.branch); b; b = node_find(g, b->parent)) {
@@ -195,9 +195,9 @@ static void link_nodes(graph *g)
         b->weight++;
         if (p) {
             p->weight += b->weight;
-            VEC_PUSH(g->c->mem, &p->children, b);
+            VEC_PUSH(g->cli->mem, &p->children, b);
         } else {
-            VEC_PUSH(g->c->mem, &g->roots, b);
+            VEC_PUSH(g->cli->mem, &g->roots, b);
         }
     }
     for (size_t i = 0; i < g->nodes.n; i++) {
@@ -220,7 +220,7 @@ static int put(const cli *c, style s, const char *text)
 /* Trip to Lisbon · a1b2c3d4 · #travel; returns the columns used. */
 static int put_session(graph *g, const ramet_session *s)
 {
-    cli *c = g->c;
+    cli *c = g->cli;
     int used = put(c, s == g->here ? ST_HERE : ST_BOLD, text_cut(c, title_text(s), 28));
     const char *sep = arena_printf(c->mem, " %s ", gl(c, G_SEP));
     used += put(c, ST_DIM, sep) + put(c, ST_ID, short_id(c, s->id));
@@ -233,7 +233,7 @@ static int put_session(graph *g, const ramet_session *s)
 static int put_heads(graph *g, node *b, int64_t position)
 {
     enum { MAX_SHOWN = 4 };
-    cli *c = g->c;
+    cli *c = g->cli;
     int used = 0, n = 0;
     for (; b->head < b->heads.n && b->heads.items[b->head].position == position; b->head++) {
         if (n < MAX_SHOWN) {
@@ -255,8 +255,8 @@ static int put_left(graph *g, const node *b)
                       : b->type == RAMET_AUTO_REGENERATE ? ", another answer"
                                                          : "";
     return put(
-        g->c, ST_GONE,
-        arena_printf(g->c->mem, "(%s%s, abandoned) ", ramet_branch_text(b->id, branch), why));
+        g->cli, ST_GONE,
+        arena_printf(g->cli->mem, "(%s%s, abandoned) ", ramet_branch_text(b->id, branch), why));
 }
 
 /* Whether the next branch that leaves does so here. */
@@ -268,7 +268,7 @@ static bool leaves_at(const node *b, int64_t position)
 static ramet_status put_entry(graph *g, node *b, int64_t position, const char *lanes,
                               const char *tee)
 {
-    cli *c = g->c;
+    cli *c = g->cli;
     ramet_entry *e;
     bool present = position < b->on_path;
     bool head = b->head < b->heads.n && b->heads.items[b->head].position == position;
@@ -294,7 +294,7 @@ static ramet_status draw(graph *g, node *b, int64_t from, const char *lanes, con
 
 /* A line that leaves a point: a child from its first entry on, or the branch itself. */
 typedef struct way {
-    node *b;
+    node *branch;
     int64_t from, weight;
 } way;
 typedef VEC(way) way_list;
@@ -307,17 +307,17 @@ static int by_weight(const void *a, const void *b)
     const way *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight < y->weight ? -1 : 1;
-    return (x->b->id > y->b->id) - (x->b->id < y->b->id);
+    return (x->branch->id > y->branch->id) - (x->branch->id < y->branch->id);
 }
 
 /* Draws all ways in lanes next to this one, except the heaviest, which is returned in *last to go
  * straight on. */
 static ramet_status draw_side_lanes(graph *g, way_list *ways, const char *lanes, way *last)
 {
-    const char *tee = arena_printf(g->c->mem, "%s%s", gl(g->c, G_TEE), gl(g->c, G_DASH));
+    const char *tee = arena_printf(g->cli->mem, "%s%s", gl(g->cli, G_TEE), gl(g->cli, G_DASH));
     qsort(ways->items, ways->n, sizeof(way), by_weight);
     for (size_t i = 0; i + 1 < ways->n; i++) {
-        ramet_status s = draw(g, ways->items[i].b, ways->items[i].from, lanes, tee);
+        ramet_status s = draw(g, ways->items[i].branch, ways->items[i].from, lanes, tee);
         if (s != RAMET_OK)
             return s;
     }
@@ -330,18 +330,18 @@ static ramet_status draw_split(graph *g, way *at, const char *lanes)
 {
     enum { DEEP = 40 };
     way_list ways = {0};
-    node *b = at->b;
+    node *b = at->branch;
     for (; leaves_at(b, at->from - 1); b->child++) {
         node *child = b->children.items[b->child];
         way w = {child, child->base, child->on_path ? PRESENT : child->weight};
-        VEC_PUSH(g->c->mem, &ways, w);
+        VEC_PUSH(g->cli->mem, &ways, w);
         b->weight -= child->weight;
     }
     if (at->from < b->length) {
         /* Stop when the lanes would run off the page. */
         bool deep = text_columns(lanes, strlen(lanes)) > DEEP;
         at->weight = at->from < b->on_path ? PRESENT : deep ? b->weight : STRAIGHT;
-        VEC_PUSH(g->c->mem, &ways, *at);
+        VEC_PUSH(g->cli->mem, &ways, *at);
     }
     return draw_side_lanes(g, &ways, lanes, at);
 }
@@ -363,7 +363,7 @@ static ramet_status draw_run(graph *g, node *b, int64_t from, int64_t to, const 
                              const char *tee, const char *inside)
 {
     enum { SHORT_RUN = 2 };
-    cli *c = g->c;
+    cli *c = g->cli;
     if (to - from > SHORT_RUN) {
         put(c, ST_DIM,
             arena_printf(c->mem, "%s%s%s  %s\n", *tee ? lanes : inside, tee, gl(c, G_MORE),
@@ -381,14 +381,15 @@ static ramet_status draw_run(graph *g, node *b, int64_t from, int64_t to, const 
 
 static ramet_status draw(graph *g, node *b, int64_t from, const char *lanes, const char *tee)
 {
-    const char *inside = *tee ? arena_printf(g->c->mem, "%s%s ", lanes, gl(g->c, G_LINE)) : lanes;
+    const char *inside =
+        *tee ? arena_printf(g->cli->mem, "%s%s ", lanes, gl(g->cli, G_LINE)) : lanes;
     way at = {b, from, 0};
-    while (at.from < at.b->length) {
-        int64_t point = next_point(at.b, at.from);
-        ramet_status s = draw_run(g, at.b, at.from, point, lanes, tee, inside);
+    while (at.from < at.branch->length) {
+        int64_t point = next_point(at.branch, at.from);
+        ramet_status s = draw_run(g, at.branch, at.from, point, lanes, tee, inside);
         tee = "";
         at.from = point + 1;
-        if (s == RAMET_OK && leaves_at(at.b, point))
+        if (s == RAMET_OK && leaves_at(at.branch, point))
             s = draw_split(g, &at, inside);
         if (s != RAMET_OK)
             return s;
@@ -404,7 +405,7 @@ static bool is_empty(const ramet_session *s)
 /* A tree without entries, or with several first entries, begins on a line of its own. */
 static void draw_start(graph *g)
 {
-    cli *c = g->c;
+    cli *c = g->cli;
     bool any = false;
     for (size_t i = 0; i < g->n_sessions; i++)
         any |= is_empty(&g->sessions[i]);
@@ -424,7 +425,7 @@ static void draw_start(graph *g)
 
 static ramet_status draw_all(graph *g)
 {
-    cli *c = g->c;
+    cli *c = g->cli;
     way_list ways = {0};
     draw_start(g);
     for (size_t i = 0; i < g->roots.n; i++) {
@@ -436,14 +437,14 @@ static ramet_status draw_all(graph *g)
     if (!ways.n)
         return RAMET_OK;
     ramet_status s = draw_side_lanes(g, &ways, "", &last);
-    return s == RAMET_OK ? draw(g, last.b, last.from, "", "") : s;
+    return s == RAMET_OK ? draw(g, last.branch, last.from, "", "") : s;
 }
 
 /* ------------------------------------------------------------------ the command */
 
 static int graph_json(graph *g)
 {
-    cli *c = g->c;
+    cli *c = g->cli;
     json_list_begin(c, "sessions");
     for (size_t i = 0; i < g->n_sessions; i++)
         native_session(&c->jw, &g->sessions[i]);
@@ -467,7 +468,7 @@ static int graph_json(graph *g)
 
 int graph_show(cli *c, const ramet_session *s)
 {
-    graph g = {.c = c};
+    graph g = {.cli = c};
     ramet_status status = lib->ramet_tree(c->call, s->id, false, &g.sessions, &g.n_sessions);
     if (status != RAMET_OK)
         return cli_fail(c);

@@ -15,7 +15,7 @@ typedef struct cell {
 } cell;
 
 struct grid {
-    cli *c;
+    cli *cli;
     int n, flex;
     bool right[MAX_COLUMNS];
     int width[MAX_COLUMNS];
@@ -26,7 +26,7 @@ struct grid {
 grid *grid_new(cli *c, int n, int flex)
 {
     grid *t = arena_alloc(c->mem, sizeof *t);
-    t->c = c;
+    t->cli = c;
     t->n = n;
     t->flex = flex;
     return t;
@@ -55,12 +55,12 @@ void grid_row(grid *t)
 
 void grid_cell(grid *t, style s, const char *text)
 {
-    cell x = {s, text_safe(t->c->mem, text ? text : "", false), 0};
+    cell x = {s, text_safe(t->cli->mem, text ? text : "", false), 0};
     int at = (int)(t->cells.n % (size_t)t->n);
     x.width = text_columns(x.text, strlen(x.text));
     if (x.width > t->width[at])
         t->width[at] = x.width;
-    VEC_PUSH(t->c->mem, &t->cells, x);
+    VEC_PUSH(t->cli->mem, &t->cells, x);
 }
 
 static void grid_fit(grid *t)
@@ -69,7 +69,7 @@ static void grid_fit(grid *t)
     int total = GAP * (t->n - 1);
     for (int i = 0; i < t->n; i++)
         total += t->width[i];
-    int over = t->c->width > 0 ? total - t->c->width : 0;
+    int over = t->cli->width > 0 ? total - t->cli->width : 0;
     if (over <= 0 || t->flex < 0)
         return;
     int less = t->width[t->flex] - over;
@@ -86,13 +86,13 @@ static void print_row(grid *t, const cell *row)
         const char *text = row[i].text;
         int width = row[i].width;
         if (i == t->flex && width > t->width[i]) {
-            text = text_cut(t->c, text, t->width[i]);
+            text = text_cut(t->cli, text, t->width[i]);
             width = text_columns(text, strlen(text));
         }
         int pad = t->width[i] - width;
         bool plain = row[i].paint == ST_OFF || !width;
-        printf("%*s%s%s%s", t->right[i] ? pad : 0, "", plain ? "" : st(t->c, row[i].paint), text,
-               plain ? "" : st(t->c, ST_OFF));
+        printf("%*s%s%s%s", t->right[i] ? pad : 0, "", plain ? "" : st(t->cli, row[i].paint), text,
+               plain ? "" : st(t->cli, ST_OFF));
         if (i < last)
             printf("%*s", (t->right[i] ? 0 : pad) + GAP, "");
     }

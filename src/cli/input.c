@@ -17,12 +17,12 @@ enum { LINE_LIMIT = 64 << 20, DOCUMENT_LIMIT = 512 << 20 };
 
 static int read_failed(input *in)
 {
-    return cli_error(in->c, RAMET_IO, "", "the input cannot be read: %s", strerror(errno));
+    return cli_error(in->cli, RAMET_IO, "", "the input cannot be read: %s", strerror(errno));
 }
 
 static int too_long(input *in, const char *what, int mib)
 {
-    return cli_error(in->c, RAMET_TOO_LARGE, "",
+    return cli_error(in->cli, RAMET_TOO_LARGE, "",
                      "%s of the input is over %d MiB; send it in parts as JSONL", what, mib);
 }
 
@@ -64,13 +64,13 @@ static const char *skip_blank(const char *s)
 static int begin_text(input *in)
 {
     in->format = INPUT_TEXT;
-    if (memchr(in->text.p, 0, in->text.n))
-        return cli_error(in->c, RAMET_INVALID, "text",
+    if (memchr(in->text.data, 0, in->text.n))
+        return cli_error(in->cli, RAMET_INVALID, "text",
                          "the message holds a zero byte, which text may not");
-    if (in->text.n && in->text.p[in->text.n - 1] == '\n')
-        in->text.p[--in->text.n] = 0;
-    if (!*skip_blank(in->text.p))
-        return cli_error(in->c, RAMET_INVALID, "text",
+    if (in->text.n && in->text.data[in->text.n - 1] == '\n')
+        in->text.data[--in->text.n] = 0;
+    if (!*skip_blank(in->text.data))
+        return cli_error(in->cli, RAMET_INVALID, "text",
                          "the message is empty; give it as words or on standard input");
     return -1;
 }
@@ -79,9 +79,9 @@ static int begin_json(input *in)
 {
     json_error error;
     in->format = INPUT_JSON;
-    if (!json_parse(in->c->mem, in->text.p, in->text.n, 0, &in->doc, &error))
+    if (!json_parse(in->cli->mem, in->text.data, in->text.n, 0, &in->doc, &error))
         return cli_error(
-            in->c, RAMET_INVALID, "",
+            in->cli, RAMET_INVALID, "",
             "the input is not valid JSON: %s at byte %zu; --format text takes it as it is",
             error.message, error.offset);
     const json_node *root = &in->doc.nodes[0];
@@ -92,8 +92,8 @@ static int begin_json(input *in)
 static int detect(input *in)
 {
     json_doc line;
-    const char *start = skip_blank(in->text.p);
-    if (*start == '{' && json_parse(in->c->mem, in->text.p, in->text.n, 0, &line, NULL)) {
+    const char *start = skip_blank(in->text.data);
+    if (*start == '{' && json_parse(in->cli->mem, in->text.data, in->text.n, 0, &line, NULL)) {
         in->format = INPUT_JSONL;
         in->pending = true;
         in->line = 1;
@@ -102,7 +102,7 @@ static int detect(input *in)
     int code = read_rest(in);
     if (code >= 0)
         return code;
-    start = skip_blank(in->text.p);
+    start = skip_blank(in->text.data);
     const char *second = *start ? skip_blank(start + 1) : start;
     /* "[note] …" is a message, "[{" is a list. */
     if (*start == '{' || (*start == '[' && (*second == '{' || *second == ']')))
@@ -113,7 +113,7 @@ static int detect(input *in)
 int input_begin(input *in, cli *c, FILE *file, const char *format)
 {
     memset(in, 0, sizeof *in);
-    in->c = c;
+    in->cli = c;
     in->file = file;
     in->defaults = options_have(c->cmd, "role");
     buf_init(&in->text, LINE_LIMIT);
@@ -125,7 +125,7 @@ int input_begin(input *in, cli *c, FILE *file, const char *format)
     }
     bool known = format && strcmp(format, "auto") != 0;
     int code = known ? read_rest(in) : read_line(in);
-    while (code < 0 && !known && in->text.n && !*skip_blank(in->text.p) && !feof(file))
+    while (code < 0 && !known && in->text.n && !*skip_blank(in->text.data) && !feof(file))
         code = read_line(in);
     if (code >= 0)
         return code;
@@ -137,7 +137,7 @@ int input_begin(input *in, cli *c, FILE *file, const char *format)
 int input_words(input *in, cli *c, int from)
 {
     memset(in, 0, sizeof *in);
-    in->c = c;
+    in->cli = c;
     in->defaults = true;
     buf_init(&in->text, LINE_LIMIT);
     for (int i = from; i < c->argc; i++) {
@@ -155,8 +155,8 @@ void input_end(input *in)
 const char *input_place(input *in)
 {
     if (in->format == INPUT_JSONL)
-        return arena_printf(in->c->mem, "line %lld", (long long)in->line);
-    return arena_printf(in->c->mem, "entry %lld", (long long)in->number + 1);
+        return arena_printf(in->cli->mem, "line %lld", (long long)in->line);
+    return arena_printf(in->cli->mem, "entry %lld", (long long)in->number + 1);
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -178,10 +178,10 @@ static int usage_option(cli *c, arena *a, const ramet_usage **out)
 
 static int next_text(input *in, arena *a, ramet_role role, ramet_entry_in *out)
 {
-    cli *c = in->c;
+    cli *c = in->cli;
     memset(out, 0, sizeof *out);
     out->role = role;
-    out->text = in->text.p;
+    out->text = in->text.data;
     out->id = opt_text(c, "id");
     out->state_delta = opt_text(c, "state");
     in->ended = true;
@@ -193,9 +193,9 @@ static int bad_entry(input *in, ramet_status status, const char *field, const ch
 {
     const char *kept = "";
     if (in->added)
-        kept = arena_printf(in->c->mem, "; the first %s were added",
-                            count_text(in->c, in->added, "entry", "entries"));
-    return cli_error(in->c, status, field, "%s: %s%s", input_place(in), why, kept);
+        kept = arena_printf(in->cli->mem, "; the first %s were added",
+                            count_text(in->cli, in->added, "entry", "entries"));
+    return cli_error(in->cli, status, field, "%s: %s%s", input_place(in), why, kept);
 }
 
 static int next_object(input *in, arena *a, const json_doc *d, const json_node *v,
@@ -205,9 +205,9 @@ static int next_object(input *in, arena *a, const json_doc *d, const json_node *
     ramet_error error;
     if (native_entry_in(a, d, v, out, &error)) {
         for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-            if (in->defaults && opt_flag(in->c, alone[i]))
+            if (in->defaults && opt_flag(in->cli, alone[i]))
                 return cli_error(
-                    in->c, RAMET_INVALID, alone[i],
+                    in->cli, RAMET_INVALID, alone[i],
                     "--%s goes with a plain message; write it into the JSON entry instead",
                     alone[i]);
         return -1;
@@ -227,13 +227,13 @@ static int next_line(input *in, arena *a, ramet_entry_in *out, bool *got)
         if (!in->text.n)
             return -1;
         in->line++;
-        in->pending = *skip_blank(in->text.p) != 0;
+        in->pending = *skip_blank(in->text.data) != 0;
     }
     in->pending = false;
-    char *line = arena_memdup(a, in->text.p, in->text.n);
+    char *line = arena_memdup(a, in->text.data, in->text.n);
     if (!json_parse(a, line, in->text.n, 0, &d, &error))
         return bad_entry(in, RAMET_INVALID, "",
-                         arena_printf(in->c->mem, "not valid JSON: %s at byte %zu", error.message,
+                         arena_printf(in->cli->mem, "not valid JSON: %s at byte %zu", error.message,
                                       error.offset));
     *got = true;
     return next_object(in, a, &d, &d.nodes[0], out);
@@ -259,11 +259,11 @@ int input_next(input *in, arena *a, ramet_role role, ramet_entry_in *out, bool *
     in->number++;
     if (!in->defaults)
         return -1;
-    if (!out->role && opt_text(in->c, "role"))
+    if (!out->role && opt_text(in->cli, "role"))
         out->role = role;
-    out->turn_id = out->turn_id ? out->turn_id : opt_text(in->c, "turn");
-    out->channel = out->channel ? out->channel : opt_text(in->c, "channel");
-    out->author = out->author ? out->author : opt_text(in->c, "author");
+    out->turn_id = out->turn_id ? out->turn_id : opt_text(in->cli, "turn");
+    out->channel = out->channel ? out->channel : opt_text(in->cli, "channel");
+    out->author = out->author ? out->author : opt_text(in->cli, "author");
     return -1;
 }
 
@@ -273,15 +273,15 @@ int input_all(input *in, ramet_role role, size_t max, ramet_entry_in **out, size
     for (;;) {
         ramet_entry_in e;
         bool got;
-        int code = input_next(in, in->c->mem, role, &e, &got);
+        int code = input_next(in, in->cli->mem, role, &e, &got);
         if (code >= 0)
             return code;
         if (!got)
             break;
         if (list.n == max)
-            return cli_error(in->c, RAMET_BATCH_TOO_LARGE, "entries",
+            return cli_error(in->cli, RAMET_BATCH_TOO_LARGE, "entries",
                              "the input holds more than %zu entries", max);
-        VEC_PUSH(in->c->mem, &list, e);
+        VEC_PUSH(in->cli->mem, &list, e);
     }
     *out = list.items;
     *n = list.n;

@@ -11,7 +11,7 @@
 typedef enum { INPUT_TEXT, INPUT_JSON, INPUT_JSONL } input_format;
 
 typedef struct input {
-    cli *c;
+    cli *cli;
     FILE *file;
     input_format format;
     buf text;       /* the message or document, or the current line */

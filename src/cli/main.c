@@ -28,7 +28,7 @@ int cli_report(cli *c, const ramet_error *e)
         buf_init(&line, 4096);
         jw_init(&w, &line, 0);
         native_error(&w, e);
-        fprintf(stderr, "%s\n", line.p);
+        fprintf(stderr, "%s\n", line.data);
         buf_release(&line);
     } else {
         char *safe = text_safe(c->mem, e->message, false);
@@ -81,7 +81,7 @@ void json_flush(cli *c)
 {
     if (c->json_buf.n < JSON_FLUSH)
         return;
-    fwrite(c->json_buf.p, 1, c->json_buf.n, stdout);
+    fwrite(c->json_buf.data, 1, c->json_buf.n, stdout);
     buf_clear(&c->json_buf);
 }
 
@@ -90,7 +90,7 @@ int json_end(cli *c)
     if (c->json_buf.over)
         return cli_error(c, RAMET_NO_MEMORY, "", "the answer is over 1 GiB; ask for fewer entries");
     buf_putc(&c->json_buf, '\n');
-    fwrite(c->json_buf.p, 1, c->json_buf.n, stdout);
+    fwrite(c->json_buf.data, 1, c->json_buf.n, stdout);
     buf_clear(&c->json_buf);
     return 0;
 }

@@ -94,7 +94,7 @@ static int report_missing(cli *c, const session_search *s, const char *word)
             buf_printf(&list, "%s%s", i ? ", " : "", s->found[i]);
         int code = cli_error(c, RAMET_SESSION_NOT_FOUND, "session",
                              "'%s' fits %zu sessions: %s%s; give more of the id", word, s->n,
-                             list.p, s->n > MAX_SHOWN ? ", and more" : "");
+                             list.data, s->n > MAX_SHOWN ? ", and more" : "");
         buf_release(&list);
         return code;
     }

@@ -175,7 +175,7 @@ static void note_interrupt(int number)
 void progress_begin(progress *p, cli *c)
 {
     memset(p, 0, sizeof *p);
-    p->c = c;
+    p->cli = c;
     p->began = time_mono_us();
     interrupted = 0;
     signal(SIGINT, note_interrupt);
@@ -196,14 +196,14 @@ static void draw_bar(const cli *c, int64_t done, int64_t total)
 
 static const char *progress_amount(const progress *p, int64_t n)
 {
-    return p->bytes ? bytes_text(p->c, n) : number_text(p->c, n);
+    return p->bytes ? bytes_text(p->cli, n) : number_text(p->cli, n);
 }
 
 bool progress_step(void *arg, const char *what, int64_t done, int64_t total)
 {
     enum { QUIET_FOR = 300000, EVERY = 80000 };
     progress *p = arg;
-    cli *c = p->c;
+    cli *c = p->cli;
     int64_t now = time_mono_us();
     if (interrupted)
         return false;

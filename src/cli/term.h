@@ -101,7 +101,7 @@ void grid_print(grid *t);
 
 /* ---- progress, on stderr if it is a terminal and the work is long */
 typedef struct progress {
-    cli *c;
+    cli *cli;
     int64_t began, drawn;
     bool shown;
     bool bytes; /* counts bytes */

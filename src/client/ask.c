@@ -77,40 +77,40 @@ void target_branch(target *t, const char *name, int64_t branch)
 void body_init(body *b)
 {
     buf_init(&b->text, ANSWER_MAX);
-    jw_init(&b->w, &b->text, 0);
-    jw_object(&b->w);
+    jw_init(&b->writer, &b->text, 0);
+    jw_object(&b->writer);
 }
 
 void body_add(body *b, const char *name, const char *value)
 {
     if (value)
-        jw_kstr(&b->w, name, value);
+        jw_kstr(&b->writer, name, value);
 }
 
 void body_texts(body *b, const char *name, const char *const *items, size_t n)
 {
-    jw_key(&b->w, name);
-    jw_array(&b->w);
+    jw_key(&b->writer, name);
+    jw_array(&b->writer);
     for (size_t i = 0; i < n; i++)
-        jw_str(&b->w, items[i]);
-    jw_end_array(&b->w);
+        jw_str(&b->writer, items[i]);
+    jw_end_array(&b->writer);
 }
 
 void body_at(body *b, const char *name, const ramet_at *at)
 {
     if (!at->entry_id)
         return;
-    jw_key(&b->w, name);
-    form_write(&b->w, &form_at, at, NULL);
+    jw_key(&b->writer, name);
+    form_write(&b->writer, &form_at, at, NULL);
 }
 
 void body_entries(body *b, const ramet_entry_in *list, size_t n)
 {
-    jw_key(&b->w, "entries");
-    jw_array(&b->w);
+    jw_key(&b->writer, "entries");
+    jw_array(&b->writer);
     for (size_t i = 0; i < n; i++)
-        form_write(&b->w, &form_entry_in, &list[i], NULL);
-    jw_end_array(&b->w);
+        form_write(&b->writer, &form_entry_in, &list[i], NULL);
+    jw_end_array(&b->writer);
 }
 
 /* ------------------------------------------------------------------- errors */
@@ -143,7 +143,8 @@ static ramet_status status_of(const char *code, int http)
 ramet_status answer_error(client_call *c, const buf *text)
 {
     json_doc d;
-    if (!json_parse(c->arena, text->p, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT))
+    if (!json_parse(c->arena, text->data, text->n, 0, &d, NULL) ||
+        !json_is(&d.nodes[0], JSON_OBJECT))
         return client_fail(c, status_of(NULL, c->status), "server",
                            "%s answered %d, and not in Ramet's words; is it a Ramet server?",
                            c->server->base, c->status);
@@ -192,7 +193,7 @@ struct curl_slist *ask_headers(const client_call *c, bool has_body)
         buf_clear(&line);
         buf_puts(&line, all[i].name);
         buf_puts(&line, all[i].value);
-        list = curl_slist_append(list, line.p);
+        list = curl_slist_append(list, line.data);
     }
     buf_release(&line);
     /* A refused body is refused at once anyway. */
@@ -215,7 +216,7 @@ CURL *send_prepare(client_call *c, const target *t, struct curl_slist *headers,
 {
     CURL *h = c->curl;
     curl_easy_reset(h);
-    curl_setup(h, t->text.p, CONNECT_MS, 0, sink, arg); /* a turn may take hours */
+    curl_setup(h, t->text.data, CONNECT_MS, 0, sink, arg); /* a turn may take hours */
     curl_easy_setopt(h, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
     return h;
@@ -246,7 +247,7 @@ static CURLcode perform(client_call *c, const target *t, const char *method, con
     curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
     curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
     if (b)
-        bytes_send(h, b->text.p, b->text.n);
+        bytes_send(h, b->text.data, b->text.n);
     return send_run(c, headers);
 }
 
@@ -266,7 +267,7 @@ static ramet_status unreachable(client_call *c, CURLcode rc)
 ramet_status ask(target *t, const char *method, body *b, json_doc *out)
 {
     if (b)
-        jw_end_object(&b->w);
+        jw_end_object(&b->writer);
     return ask_raw(t, method, b, out);
 }
 
@@ -290,7 +291,7 @@ ramet_status ask_raw(target *t, const char *method, body *b, json_doc *out)
     else if (c->status < 200 || c->status > 299)
         st = answer_error(c, &text);
     else if (text.n)
-        kept = arena_memdup(c->arena, text.p, text.n);
+        kept = arena_memdup(c->arena, text.data, text.n);
     if (kept && !json_parse(c->arena, kept, text.n, SIZE_MAX, out, NULL))
         st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON",
                          c->server->base);
@@ -365,7 +366,7 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
         st = unreachable(c, rc);
     else if (c->status < 200 || c->status > 299)
         st = answer_error(c, &text);
-    else if (!json_parse(c->arena, arena_memdup(c->arena, text.p, text.n), text.n, SIZE_MAX, out,
+    else if (!json_parse(c->arena, arena_memdup(c->arena, text.data, text.n), text.n, SIZE_MAX, out,
                          NULL))
         st = client_fail(c, RAMET_INTERNAL, "server", "%s answered what is not JSON",
                          c->server->base);

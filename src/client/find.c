@@ -43,15 +43,15 @@ ramet_status http_verdict_add(ramet_call *call, const ramet_side_in *sides, size
     *out = NULL;
     target_init(&t, c, "/compare/verdict");
     body_init(&b);
-    jw_key(&b.w, "sides");
-    jw_array(&b.w);
+    jw_key(&b.writer, "sides");
+    jw_array(&b.writer);
     for (size_t i = 0; i < n; i++)
-        jw_str(&b.w, side_text(c, &sides[i]));
-    jw_end_array(&b.w);
+        jw_str(&b.writer, side_text(c, &sides[i]));
+    jw_end_array(&b.writer);
     if (winner < 0)
-        jw_kraw(&b.w, "winner", "null");
+        jw_kraw(&b.writer, "winner", "null");
     else
-        jw_kint(&b.w, "winner", winner);
+        jw_kint(&b.writer, "winner", winner);
     body_add(&b, "reason", reason);
     TRY(ask(&t, "POST", &b, &d));
     *out = answer_read(c, &d, &form_verdict);

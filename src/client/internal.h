@@ -60,7 +60,7 @@ void target_branch(target *t, const char *name, int64_t branch); /* 0 adds nothi
 /* A body under construction; NULL for a request without one. */
 typedef struct body {
     buf text;
-    json_writer w;
+    json_writer writer;
 } body;
 void body_init(body *b);                                     /* begins an object */
 void body_add(body *b, const char *name, const char *value); /* NULL adds nothing */

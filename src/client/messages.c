@@ -12,7 +12,7 @@
 #define LINE_MAX_ ((size_t)64 << 20) /* an entry, plus some room */
 
 typedef struct listener {
-    client_call *c;
+    client_call *call;
     const client_heard *heard;
     buf line;  /* incomplete */
     buf error; /* the body of an answer that is not a stream */
@@ -25,7 +25,7 @@ static void event_end(listener *l)
 {
     json_doc d;
     arena *a = arena_new();
-    if (l->data.n && json_parse(a, l->data.p, l->data.n, SIZE_MAX, &d, NULL))
+    if (l->data.n && json_parse(a, l->data.data, l->data.n, SIZE_MAX, &d, NULL))
         l->heard->event(l->heard->arg, l->event, a, &d);
     arena_free(a);
     l->event[0] = 0;
@@ -35,9 +35,9 @@ static void event_end(listener *l)
 static void line_end(listener *l)
 {
     size_t n = l->line.n;
-    if (n && l->line.p[n - 1] == '\r')
+    if (n && l->line.data[n - 1] == '\r')
         n--;
-    const char *p = l->line.p;
+    const char *p = l->line.data;
     if (!n)
         event_end(l);
     else if (n > 6 && strncmp(p, "event:", 6) == 0)
@@ -53,7 +53,7 @@ static size_t on_bytes(char *p, size_t size, size_t n, void *arg)
     listener *l = arg;
     long status = 0;
     n *= size;
-    curl_easy_getinfo(l->c->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(l->call->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status < 200 || status > 299) {
         buf_add(&l->error, p, n);
         return l->error.over ? 0 : n;
@@ -84,7 +84,7 @@ ramet_status client_message(ramet_call *call, const char *session, const char *r
                             const char *json, const client_heard *heard)
 {
     client_call *c = CALL(call);
-    listener l = {.c = c, .heard = heard};
+    listener l = {.call = c, .heard = heard};
     target t;
     memset(&c->err, 0, sizeof c->err);
     TRY(headers_check(c));

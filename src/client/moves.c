@@ -18,7 +18,7 @@ static ramet_status session_cut(client_call *c, const json_doc *d, ramet_session
 static void add_cut(body *b, ramet_cut_policy cut)
 {
     if (cut != RAMET_CUT_EXACT)
-        jw_kstr(&b->w, "cut", ramet_cut_name(cut));
+        jw_kstr(&b->writer, "cut", ramet_cut_name(cut));
 }
 
 ramet_status http_fork(ramet_call *call, const char *session, const ramet_fork_in *in,
@@ -31,7 +31,7 @@ ramet_status http_fork(ramet_call *call, const char *session, const ramet_fork_i
     *out = NULL;
     target_init(&t, c, "/sessions/%s/fork", session);
     body_init(&b);
-    form_write_members(&b.w, &form_fork_in, in, NULL);
+    form_write_members(&b.writer, &form_fork_in, in, NULL);
     body_add(&b, "expected_head", in->expected_head);
     TRY(ask(&t, "POST", &b, &d));
     return session_cut(c, &d, out, cut);
@@ -101,8 +101,8 @@ ramet_status http_edit(ramet_call *call, const char *session, const char *entry_
     *out = (ramet_append_out){0};
     target_init(&t, c, "/sessions/%s/entries/%s/edit", session, entry_id);
     body_init(&b);
-    jw_key(&b.w, "entry");
-    form_write(&b.w, &form_entry_in, in, NULL);
+    jw_key(&b.writer, "entry");
+    form_write(&b.writer, &form_entry_in, in, NULL);
     body_add(&b, "expected_head", expected_head);
     TRY(ask(&t, "POST", &b, &d));
     form_read(c->arena, &d, d.nodes, &form_appended, out, NULL);

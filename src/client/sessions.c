@@ -35,14 +35,14 @@ ramet_status http_session_create(ramet_call *call, const ramet_session_in *in, r
     body_init(&b);
     body_add(&b, "id", in->id);
     body_add(&b, "title", in->title);
-    add_agent(&b.w, &in->agent);
+    add_agent(&b.writer, &in->agent);
     if (in->n_tags)
         body_texts(&b, "tags", in->tags, in->n_tags);
     if (in->metadata)
-        jw_kraw(&b.w, "metadata", in->metadata);
+        jw_kraw(&b.writer, "metadata", in->metadata);
     if (in->visibility != RAMET_TREE_VISIBLE)
-        jw_kstr(&b.w, "visibility", ramet_visibility_name(in->visibility));
-    add_life(&b.w, in->ephemeral_us);
+        jw_kstr(&b.writer, "visibility", ramet_visibility_name(in->visibility));
+    add_life(&b.writer, in->ephemeral_us);
     body_add(&b, "sandbox", in->sandbox);
     TRY(ask(&t, "POST", &b, &d));
     return answer_session(c, &d, out);
@@ -95,17 +95,17 @@ ramet_status http_session_update(ramet_call *call, const char *id, const ramet_s
     body_init(&b);
     body_add(&b, "title", in->title);
     if (in->agent) {
-        jw_key(&b.w, "agent");
-        native_agent(&b.w, in->agent);
+        jw_key(&b.writer, "agent");
+        native_agent(&b.writer, in->agent);
     }
     if (in->metadata)
-        jw_kraw(&b.w, "metadata", in->metadata);
+        jw_kraw(&b.writer, "metadata", in->metadata);
     if (in->archived)
-        jw_kbool(&b.w, "archived", *in->archived);
+        jw_kbool(&b.writer, "archived", *in->archived);
     if (in->visibility)
-        jw_kstr(&b.w, "visibility", ramet_visibility_name(*in->visibility));
+        jw_kstr(&b.writer, "visibility", ramet_visibility_name(*in->visibility));
     if (in->merged_into)
-        jw_kstr(&b.w, "merged_into", *in->merged_into ? in->merged_into : NULL);
+        jw_kstr(&b.writer, "merged_into", *in->merged_into ? in->merged_into : NULL);
     body_add(&b, "expected_head", in->expected_head);
     TRY(ask(&t, "PATCH", &b, &d));
     return answer_session(c, &d, out);
@@ -148,7 +148,7 @@ ramet_status http_session_restore(ramet_call *call, const char *id, bool tree, r
     target_init(&t, c, "/sessions/%s/restore", id);
     body_init(&b);
     if (tree)
-        jw_kbool(&b.w, "tree", true);
+        jw_kbool(&b.writer, "tree", true);
     TRY(ask(&t, "POST", &b, &d));
     return answer_session(c, &d, out);
 }
@@ -224,7 +224,7 @@ ramet_status http_member_set(ramet_call *call, const char *session, const char *
     json_doc d;
     target_init(&t, CALL(call), "/sessions/%s/members/%s", session, user);
     body_init(&b);
-    jw_kstr(&b.w, "level", ramet_level_name(level));
+    jw_kstr(&b.writer, "level", ramet_level_name(level));
     return ask(&t, "PUT", &b, &d);
 }
 
@@ -248,10 +248,10 @@ ramet_status http_share_add(ramet_call *call, const char *session, bool write, i
     *out = NULL;
     target_init(&t, c, "/sessions/%s/shares", session);
     body_init(&b);
-    jw_kbool(&b.w, "write", write);
+    jw_kbool(&b.writer, "write", write);
     if (life_us > 0) {
-        jw_key(&b.w, "expires_seconds");
-        jw_nano(&b.w, life_us * 1000);
+        jw_key(&b.writer, "expires_seconds");
+        jw_nano(&b.writer, life_us * 1000);
     }
     TRY(ask(&t, "POST", &b, &d));
     *out = answer_read(c, &d, &form_share);

@@ -14,7 +14,7 @@ ramet_status http_search_update(ramet_call *call, bool rebuild, int64_t *indexed
     json_doc d;
     target_init(&t, CALL(call), "/store/index");
     body_init(&b);
-    jw_kbool(&b.w, "rebuild", rebuild);
+    jw_kbool(&b.writer, "rebuild", rebuild);
     TRY(ask(&t, "POST", &b, &d));
     if (indexed)
         *indexed = get_int(&d, d.nodes, "indexed");
@@ -48,7 +48,7 @@ ramet_status http_gc(ramet_call *call, bool dry_run, ramet_progress progress, vo
     *out = (ramet_gc_out){0};
     target_init(&t, c, "/store/gc");
     body_init(&b);
-    jw_kbool(&b.w, "dry_run", dry_run);
+    jw_kbool(&b.writer, "dry_run", dry_run);
     TRY(ask(&t, "POST", &b, &d));
     TRY(answer_has(c, &d, "dry_run"));
     form_read(c->arena, &d, d.nodes, &form_gc_report, out, NULL);
@@ -84,14 +84,14 @@ static void add_roles(body *b, const char *roles)
 {
     if (!roles)
         return;
-    jw_key(&b->w, "roles");
-    jw_array(&b->w);
+    jw_key(&b->writer, "roles");
+    jw_array(&b->writer);
     for (const char *p = roles + strspn(roles, ", "); *p; p += strspn(p, ", ")) {
         size_t n = strcspn(p, ", ");
-        jw_strn(&b->w, p, n);
+        jw_strn(&b->writer, p, n);
         p += n;
     }
-    jw_end_array(&b->w);
+    jw_end_array(&b->writer);
 }
 
 ramet_status http_token_add(ramet_call *call, const ramet_token_in *in, ramet_token **out)
@@ -108,8 +108,8 @@ ramet_status http_token_add(ramet_call *call, const ramet_token_in *in, ramet_to
     add_roles(&b, in->roles);
     body_add(&b, "note", in->note);
     if (in->life_us > 0) {
-        jw_key(&b.w, "expires_seconds");
-        jw_nano(&b.w, in->life_us * 1000);
+        jw_key(&b.writer, "expires_seconds");
+        jw_nano(&b.writer, in->life_us * 1000);
     }
     TRY(ask(&t, "POST", &b, &d));
     *out = answer_read(c, &d, &form_token);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 typedef struct reader {
-    arena *a;
-    const json_doc *d;
+    arena *arena;
+    const json_doc *doc;
     ramet_error *err; /* NULL: ignore what does not fit */
 } reader;
 
@@ -47,7 +47,7 @@ static bool text_read(const reader *r, const form_field *f, const json_node *v, 
         return refuse(r, f->name, "\"%s\" must be a string", f->name);
     if (r->err && v->has_nul)
         return refuse(r, f->name, "\"%s\" holds U+0000, which text may not", f->name);
-    *out = json_text(r->a, r->d, v);
+    *out = json_text(r->arena, r->doc, v);
     return true;
 }
 
@@ -67,7 +67,7 @@ static bool json_read(const reader *r, const form_field *f, const json_node *v, 
     if (f->kind != FIELD_ANY && !json_is(v, type))
         return refuse(r, f->name, "\"%s\" must be %s", f->name,
                       type == JSON_ARRAY ? "an array" : "an object");
-    *out = json_raw(r->a, r->d, v);
+    *out = json_raw(r->arena, r->doc, v);
     return true;
 }
 
@@ -76,7 +76,7 @@ static bool number_read(const reader *r, const form_field *f, const json_node *v
 {
     int64_t n = 0;
     bool whole = f->kind == FIELD_INT;
-    if (!(whole ? json_int(r->d, v, &n) : json_nano(r->d, v, &n)) || (r->err && n < 0))
+    if (!(whole ? json_int(r->doc, v, &n) : json_nano(r->doc, v, &n)) || (r->err && n < 0))
         return refuse(r, f->name, "\"%s\" must be %s that is not negative", f->name,
                       whole ? "a whole number" : "a number");
     *out = n;
@@ -135,7 +135,7 @@ static const char *values_shown(arena *a, const char *values)
 static bool word_read(const reader *r, const form_field *f, const json_node *v, int *out)
 {
     enum { MIN_VALUE = -1, MAX_VALUE = 15 }; /* bounds of all enums with words */
-    const char *word = json_text(r->a, r->d, v);
+    const char *word = json_text(r->arena, r->doc, v);
     if (!f->values) /* write-only member */
         return true;
     if (word && word_in(f->values, "|", word))
@@ -146,8 +146,8 @@ static bool word_read(const reader *r, const form_field *f, const json_node *v, 
                 return true;
             }
         }
-    return refuse(r, f->name, "\"%s\" is %.60s; it is one of %s", f->name, json_raw(r->a, r->d, v),
-                  values_shown(r->a, f->values));
+    return refuse(r, f->name, "\"%s\" is %.60s; it is one of %s", f->name,
+                  json_raw(r->arena, r->doc, v), values_shown(r->arena, f->values));
 }
 
 static bool texts_read(const reader *r, const form_field *f, const json_node *v,
@@ -155,8 +155,8 @@ static bool texts_read(const reader *r, const form_field *f, const json_node *v,
 {
     if (!json_is(v, JSON_ARRAY))
         return refuse(r, f->name, "\"%s\" must be an array", f->name);
-    const char **list = arena_array(r->a, v->count + 1, sizeof *list);
-    for (const json_node *x = json_first(r->d, v); x; x = json_next(r->d, v, x))
+    const char **list = arena_array(r->arena, v->count + 1, sizeof *list);
+    for (const json_node *x = json_first(r->doc, v); x; x = json_next(r->doc, v, x))
         if (!text_read(r, f, x, &list[(*n)++]))
             return false;
     *out = list;
@@ -170,7 +170,7 @@ static bool commas_read(const reader *r, const form_field *f, const json_node *v
     if (!texts_read(r, f, v, &list, &n))
         return false;
     for (size_t i = 0; i < n; i++)
-        *out = arena_printf(r->a, "%s%s%s", *out, **out ? "," : "", list[i] ? list[i] : "");
+        *out = arena_printf(r->arena, "%s%s%s", *out, **out ? "," : "", list[i] ? list[i] : "");
     return true;
 }
 
@@ -184,9 +184,9 @@ static bool structs_read(const reader *r, const form_field *f, const json_node *
 {
     if (!json_is(v, JSON_ARRAY))
         return refuse(r, f->name, "\"%s\" must be an array", f->name);
-    char *list = arena_array(r->a, v->count + 1, f->of->size);
+    char *list = arena_array(r->arena, v->count + 1, f->of->size);
     *out = list;
-    for (const json_node *x = json_first(r->d, v); x; x = json_next(r->d, v, x)) {
+    for (const json_node *x = json_first(r->doc, v); x; x = json_next(r->doc, v, x)) {
         void *item = list + f->of->size * (*n)++;
         struct_init(f->of, item);
         if (!members_read(r, x, f->of, item))
@@ -199,7 +199,7 @@ static bool pointer_read(const reader *r, const form_field *f, const json_node *
 {
     if (!r->err && !json_is(v, JSON_OBJECT) && !(f->of->or_text && json_is(v, JSON_STRING)))
         return true;
-    *out = arena_alloc(r->a, f->of->size);
+    *out = arena_alloc(r->arena, f->of->size);
     struct_init(f->of, *out);
     return members_read(r, v, f->of, *out);
 }
@@ -273,10 +273,10 @@ static void struct_init(const form_schema *s, void *out)
 static const form_field *field_of(const reader *r, const form_schema *s, const json_node *key,
                                   const form_field *after)
 {
-    const char *name = r->d->text + key->start + 1;
+    const char *name = r->doc->text + key->start + 1;
     size_t n = key->end - key->start - 2;
     if (key->escaped) {
-        name = json_text(r->a, r->d, key);
+        name = json_text(r->arena, r->doc, key);
         n = key->has_nul ? 0 : strlen(name);
     }
     const form_field *first = after && after[1].name ? after + 1 : s->fields, *f = first;
@@ -290,11 +290,11 @@ static const form_field *field_of(const reader *r, const form_schema *s, const j
 
 static bool unknown(const reader *r, const form_schema *s, const json_node *key)
 {
-    const char *name = json_text(r->a, r->d, key), *known = "";
+    const char *name = json_text(r->arena, r->doc, key), *known = "";
     if (!r->err)
         return true;
     for (const form_field *f = s->fields; f->name; f++)
-        known = arena_printf(r->a, "%s%s%s", known, *known ? ", " : "", f->name);
+        known = arena_printf(r->arena, "%s%s%s", known, *known ? ", " : "", f->name);
     return refuse(r, name, "unknown key \"%.60s\"; known are %s", name, known);
 }
 
@@ -306,21 +306,21 @@ static bool members_read(const reader *r, const json_node *v, const form_schema 
     if (!json_is(v, JSON_OBJECT))
         return refuse(r, s->refused_field ? s->refused_field : "", "%s",
                       s->refused_text ? s->refused_text : "an object was expected");
-    for (const json_node *key = json_first(r->d, v); key;) {
-        const json_node *value = json_next(r->d, v, key);
+    for (const json_node *key = json_first(r->doc, v); key;) {
+        const json_node *value = json_next(r->doc, v, key);
         const form_field *found = field_of(r, s, key, f);
         if (!(found ? (json_is(value, JSON_NULL) && found->kind != FIELD_ANY) ||
                           value_read(r, found, value, out)
                     : unknown(r, s, key)))
             return false;
         f = found ? found : f;
-        key = json_next(r->d, v, value);
+        key = json_next(r->doc, v, value);
     }
     for (f = s->fields; f->name; f++) {
         const json_node *value =
-            f->member == MEMBER_HOOK && f->read ? json_get(r->d, v, f->name) : NULL;
+            f->member == MEMBER_HOOK && f->read ? json_get(r->doc, v, f->name) : NULL;
         if (value && (!json_is(value, JSON_NULL) || f->kind == FIELD_ANY))
-            f->read(r->a, r->d, value, out);
+            f->read(r->arena, r->doc, value, out);
     }
     if (s->read_end)
         s->read_end(out);

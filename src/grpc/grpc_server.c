@@ -56,7 +56,7 @@ static void call_free(rpc *r)
     buf_release(&r->request.out);
     buf_release(&r->packed);
     buf_release(&r->pending);
-    arena_free(r->request.a);
+    arena_free(r->request.arena);
     arena_free(r->scratch);
     if (r->counted)
         http2_call_close(s->guard, r->from, r->kind);
@@ -135,7 +135,7 @@ static void message_count(rpc *r, size_t n)
 
 static size_t op_message(rpc *r, grpc_op *op)
 {
-    grpc_slice slice = grpc_slice_from_copied_buffer(r->packed.p, r->packed.n);
+    grpc_slice slice = grpc_slice_from_copied_buffer(r->packed.data, r->packed.n);
     message_count(r, r->packed.n);
     if (r->out)
         grpc_byte_buffer_destroy(r->out);
@@ -283,8 +283,8 @@ static const char *call_header(request *q, const char *name)
             size_t n = GRPC_SLICE_LENGTH(m->value);
             if (!n || grpc_slice_str_cmp(m->key, heard[i]) != 0)
                 continue;
-            const char *value = arena_memdup(q->a, GRPC_SLICE_START_PTR(m->value), n);
-            found = found ? arena_printf(q->a, "%s\n%s", found, value) : value;
+            const char *value = arena_memdup(q->arena, GRPC_SLICE_START_PTR(m->value), n);
+            found = found ? arena_printf(q->arena, "%s\n%s", found, value) : value;
         }
     }
     return found;
@@ -310,7 +310,7 @@ static const char *remote_of(rpc *r)
     if (peer && sscanf(peer, "fd:%d", &fd) == 1)
         r->from = http2_address_of(r->server->guard, fd, text);
     gpr_free(peer);
-    return arena_strdup(r->request.a, text);
+    return arena_strdup(r->request.arena, text);
 }
 
 static void request_begin(rpc *r, char *path)
@@ -329,7 +329,7 @@ static void request_begin(rpc *r, char *path)
     r->about[0].key = grpc_slice_from_static_string("x-request-id");
     r->about[0].value = grpc_slice_from_copied_string(q->id);
     q->whole = true;
-    jw_init(&q->w, &q->out, 0);
+    jw_init(&q->writer, &q->out, 0);
 }
 
 /* ------------------------------------------------------------------------- arriving */
@@ -368,7 +368,7 @@ static void on_arrived(rpc *r, bool fine)
     atomic_fetch_add(&s->alive, 1);
     if (!atomic_load(&s->stopping))
         arrive(s);
-    char *path = arena_memdup(r->request.a, GRPC_SLICE_START_PTR(r->details.method),
+    char *path = arena_memdup(r->request.arena, GRPC_SLICE_START_PTR(r->details.method),
                               GRPC_SLICE_LENGTH(r->details.method));
     request_begin(r, path);
     r->begun_us = time_mono_us();
@@ -394,7 +394,7 @@ static void arrive(rpc_server *s)
     r->arrived = (rpc_tag){r, on_arrived};
     r->closed.call = r->received.call = r->sent.call = r;
     r->status_text = r->about[0].key = r->about[0].value = grpc_empty_slice();
-    r->request.a = arena_new();
+    r->request.arena = arena_new();
     r->request.file = -1;
     r->scratch = arena_new();
     buf_init(&r->request.body, 2 * s->cfg.message_max);

@@ -20,7 +20,7 @@ static void message_pack(rpc *r, const ProtobufCMessage *m)
     size_t n = protobuf_c_message_get_packed_size(m);
     buf_clear(&r->packed);
     buf_reserve(&r->packed, n);
-    r->packed.n = n ? protobuf_c_message_pack(m, (uint8_t *)r->packed.p) : 0;
+    r->packed.n = n ? protobuf_c_message_pack(m, (uint8_t *)r->packed.data) : 0;
 }
 
 /* ---------------------------------------------------------------------------- health */
@@ -59,7 +59,7 @@ static bool service_read(rpc *r)
     const Grpc__Health__V1__HealthCheckRequest *in = NULL;
     if (r->in)
         in = (const Grpc__Health__V1__HealthCheckRequest *)(const void *)proto_unpack(
-            r->request.a, &grpc__health__v1__health_check_request__descriptor,
+            r->request.arena, &grpc__health__v1__health_check_request__descriptor,
             GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes), &why);
     grpc_slice_unref(bytes);
     r->service = in ? in->service : NULL;

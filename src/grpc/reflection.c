@@ -235,5 +235,5 @@ void reflect_answer(arena *a, const void *bytes, size_t n, buf *out)
     }
     size_t size = protobuf_c_message_get_packed_size(&response.base);
     buf_reserve(out, size);
-    out->n = protobuf_c_message_pack(&response.base, (uint8_t *)out->p);
+    out->n = protobuf_c_message_pack(&response.base, (uint8_t *)out->data);
 }

@@ -221,8 +221,8 @@ static bool event_next(rpc *r)
     buf_clear(&r->packed);
     for (size_t used = 1; used && !r->packed.n; r->taken += used) {
         arena_reset(r->scratch);
-        r->handler->event(&r->request, r->scratch, r->pending.p + r->taken, r->pending.n - r->taken,
-                          &used, &r->packed);
+        r->handler->event(&r->request, r->scratch, r->pending.data + r->taken,
+                          r->pending.n - r->taken, &used, &r->packed);
     }
     return r->packed.n > 0;
 }
@@ -232,7 +232,7 @@ static bool event_next(rpc *r)
 static bool events_take(rpc *r, bool *over)
 {
     body_stream *s = atomic_load(&r->stream);
-    memmove(r->pending.p, r->pending.p + r->taken, r->pending.n - r->taken);
+    memmove(r->pending.data, r->pending.data + r->taken, r->pending.n - r->taken);
     r->pending.n -= r->taken;
     r->taken = 0;
     pthread_mutex_lock(&s->lock);

@@ -75,7 +75,7 @@ static bool is_read(const request *q)
 
 static bool not_modified(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     if (!x->if_none_match || q->status != 200 || !is_read(q))
         return false;
     const char *tag = added(q, "ETag");
@@ -93,7 +93,7 @@ static bool is_text(const char *type)
 /* Fills x->packed if the client accepts gzip and the body becomes smaller. */
 static bool body_pack(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     if (!x->gzip_ok || q->more || q->out.n < GZIP_MIN || !is_text(q->type) ||
         added(q, "Content-Encoding"))
         return false;
@@ -106,9 +106,9 @@ static bool body_pack(exchange *x)
         deflateEnd(&z);
         return false;
     }
-    z.next_in = (Bytef *)q->out.p;
+    z.next_in = (Bytef *)q->out.data;
     z.avail_in = (uInt)q->out.n;
-    z.next_out = (Bytef *)x->packed.p;
+    z.next_out = (Bytef *)x->packed.data;
     z.avail_out = (uInt)q->out.n;
     bool smaller = deflate(&z, Z_FINISH) == Z_STREAM_END;
     x->packed.n = smaller ? z.total_out : 0;
@@ -132,7 +132,7 @@ static void add(exchange *x, const char *name, const char *value)
 
 static void add_common(exchange *x, bool body)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     const char *type = q->type ? q->type : "application/json";
     if (body)
         add(x, "Content-Type", type);
@@ -158,19 +158,19 @@ static void add_common(exchange *x, bool body)
 /* There is one Vary header: for compression, plus what the handler added. */
 static void add_own(exchange *x, bool packed)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     const char *vary = NULL;
     for (size_t i = 0; i < q->n_headers; i++) {
         const request_pair *h = &q->headers[i];
         if (strcasecmp(h->name, "Vary") == 0)
-            vary = vary ? arena_printf(q->a, "%s, %s", vary, h->value) : h->value;
+            vary = vary ? arena_printf(q->arena, "%s, %s", vary, h->value) : h->value;
         else if (packed && strcasecmp(h->name, "ETag") == 0 && h->value[0] == '"')
-            add(x, h->name, arena_printf(q->a, "W/%s", h->value));
+            add(x, h->name, arena_printf(q->arena, "W/%s", h->value));
         else
             add(x, h->name, h->value);
     }
     if (q->out.n >= GZIP_MIN && is_text(q->type) && !(vary && strstr(vary, "Accept-Encoding")))
-        vary = vary ? arena_printf(q->a, "Accept-Encoding, %s", vary) : "Accept-Encoding";
+        vary = vary ? arena_printf(q->arena, "Accept-Encoding, %s", vary) : "Accept-Encoding";
     if (vary)
         add(x, "Vary", vary);
 }
@@ -257,7 +257,7 @@ static void close_decide(exchange *x)
 {
     if (!x->ended && (x->chunked || x->expects || x->length - x->received > DROP_MAX))
         x->in_doubt = true;
-    if (x->in_doubt || atomic_load_explicit(&x->h->stopping, memory_order_relaxed))
+    if (x->in_doubt || atomic_load_explicit(&x->http->stopping, memory_order_relaxed))
         x->close = true;
 }
 
@@ -265,13 +265,13 @@ static void close_decide(exchange *x)
  * next. */
 static void pieces_choose(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     if (is_head(q)) {
         q->more = NULL;
         return;
     }
     x->then = PIECE_MORE;
-    x->bytes = q->out.p;
+    x->bytes = q->out.data;
     x->n_bytes = q->out.n;
     x->sent = (int64_t)q->out.n;
     if (x->head.minor > 0)
@@ -287,8 +287,8 @@ void answer_piece(exchange *x)
 {
     buf_clear(&x->start);
     x->start_at = x->bytes_at = 0;
-    x->bytes = x->q.out.p;
-    x->n_bytes = x->q.out.n;
+    x->bytes = x->request.out.data;
+    x->n_bytes = x->request.out.n;
     if (x->n_bytes && in_chunks(x))
         buf_printf(&x->start, "%s%zx\r\n", x->sent ? "\r\n" : "", x->n_bytes);
     x->sent += (int64_t)x->n_bytes;
@@ -301,17 +301,17 @@ static void pieces_end(exchange *x)
     x->start_at = x->bytes_at = x->n_bytes = 0;
     if (in_chunks(x))
         buf_puts(&x->start, x->sent ? "\r\n0\r\n\r\n" : "0\r\n\r\n");
-    x->q.more = NULL;
+    x->request.more = NULL;
 }
 
 /* Frees what the response was built from, since a slow client may take long to read it. A call that
  * the route's own state or a later piece still uses is kept. */
 static void answer_forget(exchange *x, bool packed)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     if (!q->user && !q->more && !q->stream) {
-        ramet_call_free(q->c);
-        q->c = NULL;
+        ramet_call_free(q->call);
+        q->call = NULL;
     }
     if (q->body.cap > KEEP_MAX)
         buf_release(&q->body);
@@ -322,7 +322,7 @@ static void answer_forget(exchange *x, bool packed)
 /* Chooses what to send after the header, and how to announce its length. */
 static void body_choose(exchange *x, bool packed)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     buf *b = packed ? &x->packed : &q->out;
     bool bare = is_head(q) || q->status == 304 || q->status == 204;
     int64_t size = q->file >= 0 ? q->file_size : (int64_t)b->n;
@@ -334,7 +334,7 @@ static void body_choose(exchange *x, bool packed)
     if (q->file >= 0) {
         x->file_left = size;
     } else {
-        x->bytes = b->p;
+        x->bytes = b->data;
         x->n_bytes = b->n;
     }
 }
@@ -343,8 +343,8 @@ static void body_choose(exchange *x, bool packed)
 static void stream_choose(exchange *x)
 {
     bool chunks = x->head.minor > 0;
-    if (is_head(&x->q)) {
-        stream_abandon(x->q.stream);
+    if (is_head(&x->request)) {
+        stream_abandon(x->request.stream);
         x->stream_given = true;
     } else if (chunks) {
         add(x, "Transfer-Encoding", "chunked");
@@ -353,7 +353,7 @@ static void stream_choose(exchange *x)
 
 void answer_prepare(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     bool packed = false, body = true;
     close_decide(x);
     if (!q->stream) {
@@ -399,9 +399,9 @@ static send_result sent_error(peer *p)
 
 static send_result bytes_send(exchange *x)
 {
-    peer *p = x->p;
+    peer *p = x->peer;
     struct iovec parts[2] = {
-        {x->start.p + x->start_at, x->start.n - x->start_at},
+        {x->start.data + x->start_at, x->start.n - x->start_at},
         {(char *)x->bytes + x->bytes_at, x->n_bytes - x->bytes_at},
     };
     struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
@@ -416,12 +416,12 @@ static send_result bytes_send(exchange *x)
 
 static send_result file_send(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     off_t at = (off_t)(q->file_from + q->file_size - x->file_left);
     size_t want = x->file_left < (int64_t)FILE_STEP ? (size_t)x->file_left : FILE_STEP;
-    ssize_t n = sendfile(x->p->fd, q->file, &at, want);
+    ssize_t n = sendfile(x->peer->fd, q->file, &at, want);
     if (n < 0)
-        return sent_error(x->p);
+        return sent_error(x->peer);
     x->file_left -= n;
     return n ? SEND_SOME : SEND_BROKEN; /* the file is now shorter than the header announced */
 }
@@ -435,7 +435,7 @@ static bool stream_fetch(exchange *x)
     bool some = stream_next(x, b);
     if (!some && b->cap > STREAM_KEEP)
         buf_release(b);
-    x->bytes = b->p;
+    x->bytes = b->data;
     x->n_bytes = b->n;
     return some;
 }
@@ -457,8 +457,8 @@ static send_result piece_next(exchange *x)
 
 send_result answer_send(exchange *x)
 {
-    bool stream = x->q.stream && !x->stream_given, some = true;
-    if (!x->p->can_write)
+    bool stream = x->request.stream && !x->stream_given, some = true;
+    if (!x->peer->can_write)
         return SEND_LATER;
     if (stream && x->bytes_at == x->n_bytes && !x->stream_over)
         some = stream_fetch(x);
@@ -466,7 +466,7 @@ send_result answer_send(exchange *x)
         return bytes_send(x);
     if (x->file_left)
         return file_send(x);
-    if (x->q.more)
+    if (x->request.more)
         return piece_next(x);
     if (stream && !x->stream_over)
         return some ? SEND_SOME : SEND_LATER;

@@ -104,13 +104,14 @@ static bool fits(const bodies *b, const holder *o, size_t more, int *status)
 
 bool body_reserve(exchange *x, size_t n, int *status)
 {
-    bodies *b = x->h->bodies;
+    bodies *b = x->http->bodies;
     if (n <= x->reserved)
         return true;
-    const char *name = x->known && x->q.caller.user ? x->q.caller.user : x->p->remote;
+    const char *name =
+        x->known && x->request.caller.user ? x->request.caller.user : x->peer->remote;
     size_t more = n - x->reserved;
     pthread_mutex_lock(&b->lock);
-    holder *o = x->holder ? x->holder : holder_of(b, name, x->known && x->q.caller.user);
+    holder *o = x->holder ? x->holder : holder_of(b, name, x->known && x->request.caller.user);
     bool fine = fits(b, o, more, status);
     if (fine) {
         x->holder = o;
@@ -126,7 +127,7 @@ bool body_reserve(exchange *x, size_t n, int *status)
 
 void body_release(exchange *x)
 {
-    bodies *b = x->h->bodies;
+    bodies *b = x->http->bodies;
     holder *o = x->holder;
     if (!o)
         return;

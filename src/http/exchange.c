@@ -49,7 +49,7 @@ static const char *exchange_header(request *q, const char *name)
     for (size_t i = 0; i < x->head.n; i++) {
         const http_field *f = &x->head.fields[i];
         if (*f->value && strcasecmp(f->name, user) == 0)
-            all = all ? arena_printf(q->a, "%s\n%s", all, f->value) : f->value;
+            all = all ? arena_printf(q->arena, "%s\n%s", all, f->value) : f->value;
     }
     return all ? all : "";
 }
@@ -67,20 +67,20 @@ static void exchange_job(pool_job *job);
 /* Reuses the memory of the connection's previous request. */
 static exchange *exchange_begin(peer *p)
 {
-    exchange *x = p->x;
-    http *h = p->h;
+    exchange *x = p->exchange;
+    http *h = p->http;
     if (!x) {
-        x = p->x = xcalloc(1, sizeof *x);
-        x->q.a = arena_new();
-        buf_init(&x->q.body, 0);
-        buf_init(&x->q.out, 0);
+        x = p->exchange = xcalloc(1, sizeof *x);
+        x->request.arena = arena_new();
+        buf_init(&x->request.body, 0);
+        buf_init(&x->request.out, 0);
         buf_init(&x->start, 0);
         buf_init(&x->packed, 0);
         buf_init(&x->piece, 0);
-        x->q.out.budget = x->packed.budget = h->cfg.answers;
+        x->request.out.budget = x->packed.budget = h->cfg.answers;
     }
-    arena *a = x->q.a;
-    buf body = x->q.body, out = x->q.out, start = x->start, packed = x->packed;
+    arena *a = x->request.arena;
+    buf body = x->request.body, out = x->request.out, start = x->start, packed = x->packed;
     buf piece = x->piece;
     size_t max = ANSWER_BODIES * h->cfg.body_max;
     if (max < ANSWER_MAX)
@@ -92,14 +92,14 @@ static exchange *exchange_begin(peer *p)
     buf_again(&packed, max);
     buf_again(&piece, max);
     memset(x, 0, sizeof *x);
-    x->h = h;
-    x->p = p;
+    x->http = h;
+    x->peer = p;
     x->start = start;
     x->packed = packed;
     x->piece = piece;
     x->length = -1;
-    request *q = &x->q;
-    q->a = a;
+    request *q = &x->request;
+    q->arena = a;
     q->body = body;
     q->out = out;
     q->file = -1;
@@ -111,17 +111,17 @@ static exchange *exchange_begin(peer *p)
     q->gone = &p->gone;
     x->job.run = exchange_job;
     q->start_us = time_mono_us();
-    jw_init(&q->w, &q->out, 0);
+    jw_init(&q->writer, &q->out, 0);
     atomic_store_explicit(&p->busy, true, memory_order_relaxed);
     return x;
 }
 
 void exchange_end(exchange *x)
 {
-    if (!x || !x->q.method)
+    if (!x || !x->request.method)
         return;
-    request *q = &x->q;
-    peer *p = x->p;
+    request *q = &x->request;
+    peer *p = x->peer;
     if (q->stream && !x->stream_given)
         stream_abandon(q->stream);
     x->stream_given = true;
@@ -129,7 +129,7 @@ void exchange_end(exchange *x)
     if (q->user && q->user_free)
         q->user_free(q->user);
     q->user = NULL;
-    x->h->cfg.done(q, x->sent, x->h->cfg.arg);
+    x->http->cfg.done(q, x->sent, x->http->cfg.arg);
     if (q->file >= 0)
         close(q->file);
     q->file = -1;
@@ -149,10 +149,11 @@ void exchange_end(exchange *x)
 
 static bool answer_begin(peer *p)
 {
-    exchange *x = p->x;
-    bool endless = x->q.stream && !x->stream_given;
-    bool open = endless ? peer_unlimit(p)
-                        : peer_limit(p, request_us(x->h) + (x->sent >> SEND_RATE_SHIFT) * 1000000);
+    exchange *x = p->exchange;
+    bool endless = x->request.stream && !x->stream_given;
+    bool open = endless
+                    ? peer_unlimit(p)
+                    : peer_limit(p, request_us(x->http) + (x->sent >> SEND_RATE_SHIFT) * 1000000);
     atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
     atomic_store_explicit(&p->sending, !endless, memory_order_relaxed);
     p->at = AT_ANSWER;
@@ -164,7 +165,7 @@ static bool answer_begin(peer *p)
 /* Sends an answer that the worker itself has filled in. */
 static bool answer_now(peer *p)
 {
-    answer_prepare(p->x);
+    answer_prepare(p->exchange);
     return answer_begin(p);
 }
 
@@ -178,7 +179,7 @@ static bool next_begin(peer *p)
         if (b->cap > 2 * READ_BYTES)
             buf_release(b);
     }
-    if (peer_limit(p, (int64_t)p->h->cfg.idle_s * 1000000))
+    if (peer_limit(p, (int64_t)p->http->cfg.idle_s * 1000000))
         return true;
     peer_close(p);
     return false;
@@ -187,7 +188,7 @@ static bool next_begin(peer *p)
 /* Called when the answer was sent. */
 static bool answer_over(peer *p)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     bool close = x->close, linger = x->in_doubt || (close && p->used < p->in.n);
     p->to_drop = x->ended ? 0 : x->length - x->received;
     exchange_end(x);
@@ -210,7 +211,7 @@ static bool answer_step(peer *p)
         peer_close(p);
         return false;
     }
-    switch (answer_send(p->x)) {
+    switch (answer_send(p->exchange)) {
     case SEND_SOME:
         return true;
     case SEND_LATER:
@@ -246,8 +247,8 @@ static bool drop_step(peer *p)
 
 static bool to_pool(peer *p, peer_at at)
 {
-    exchange *x = p->x;
-    if (!peer_unlimit(p) || !pool_enter(x->h->cfg.pool)) {
+    exchange *x = p->exchange;
+    if (!peer_unlimit(p) || !pool_enter(x->http->cfg.pool)) {
         peer_close(p);
         return false;
     }
@@ -255,25 +256,26 @@ static bool to_pool(peer *p, peer_at at)
     p->at = at;
     /* No interim response may be sent in the middle of an answer. */
     peer_wait_begin(p, x->head.minor > 0 && at != AT_PIECE);
-    pool_put(x->h->cfg.pool, &x->job, work_of(&x->q, x->known || !x->to.admit), work_client(&x->q));
+    pool_put(x->http->cfg.pool, &x->job, work_of(&x->request, x->known || !x->to.admit),
+             work_client(&x->request));
     return false;
 }
 
 static void run_now(exchange *x)
 {
-    x->to.run(&x->q, x->to.arg);
+    x->to.run(&x->request, x->to.arg);
     /* Neither the answer nor a stream uses the body: both hold copies. */
-    buf_again(&x->q.body, x->q.body.max);
+    buf_again(&x->request.body, x->request.body.max);
     body_release(x);
 }
 
 /* Stores the rest of an upload, then runs the request. */
 static void exchange_run(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     bool wanted = true;
     if (x->to.sink) {
-        wanted = !q->body.n || x->to.sink(q, q->body.p, q->body.n);
+        wanted = !q->body.n || x->to.sink(q, q->body.data, q->body.n);
         buf_clear(&q->body);
         if (wanted && !x->ended)
             return;
@@ -287,7 +289,7 @@ static void exchange_run(exchange *x)
  * for its turn among the requests of that user, and another thread may have it already. */
 static bool exchange_admit(exchange *x, bool *queued)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     if (x->known || !x->to.admit)
         return true;
     if (!x->to.admit(q, x->to.arg)) {
@@ -295,14 +297,14 @@ static bool exchange_admit(exchange *x, bool *queued)
         return false;
     }
     x->known = true;
-    if (x->p->at == AT_POOL)
-        *queued = !pool_claim(x->h->cfg.pool, &x->job, work_of(q, true), work_client(q));
+    if (x->peer->at == AT_POOL)
+        *queued = !pool_claim(x->http->cfg.pool, &x->job, work_of(q, true), work_client(q));
     return !*queued;
 }
 
 static void piece_make(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     buf_clear(&q->out);
     x->then = q->more(q);
     if (q->out.over)
@@ -313,7 +315,7 @@ static void piece_make(exchange *x)
 static void exchange_job(pool_job *job)
 {
     exchange *x = (exchange *)((char *)job - offsetof(exchange, job));
-    peer *p = x->p;
+    peer *p = x->peer;
     bool queued = false;
     if (!atomic_load(&p->gone)) {
         if (p->at == AT_PIECE)
@@ -324,11 +326,11 @@ static void exchange_job(pool_job *job)
     if (queued)
         return;
     peer_wait_end(p);
-    x->q.left = atomic_load(&p->gone);
-    if (x->q.left)
-        x->q.status = 0;
+    x->request.left = atomic_load(&p->gone);
+    if (x->request.left)
+        x->request.status = 0;
     x->paused_us += time_mono_us() - x->handed_us;
-    worker_hand_back(x->p);
+    worker_hand_back(x->peer);
 }
 
 /* --------------------------------------------------------------------- the body */
@@ -336,39 +338,40 @@ static void exchange_job(pool_job *job)
 /* True: the request goes on. False: it is closed. */
 static bool body_goes_on(exchange *x)
 {
-    int64_t whole = request_us(x->h), left = whole;
-    left -= time_mono_us() - x->q.start_us - x->paused_us;
+    int64_t whole = request_us(x->http), left = whole;
+    left -= time_mono_us() - x->request.start_us - x->paused_us;
     if (x->known)
         left += (x->received >> BODY_RATE_SHIFT) * 1000000;
-    if (peer_limit(x->p, left < whole ? left : whole))
+    if (peer_limit(x->peer, left < whole ? left : whole))
         return true;
-    peer_close(x->p);
+    peer_close(x->peer);
     return false;
 }
 
 static bool body_over(peer *p)
 {
-    request_fail(&p->x->q, 413, "too_large", NULL, "the body is over %zu bytes", p->x->to.body_max);
+    request_fail(&p->exchange->request, 413, "too_large", NULL, "the body is over %zu bytes",
+                 p->exchange->to.body_max);
     return answer_now(p);
 }
 
 static bool body_malformed(peer *p, const char *wrong)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     x->in_doubt = true;
-    request_fail(&x->q, 400, "invalid_request", NULL, "%s", wrong);
+    request_fail(&x->request, 400, "invalid_request", NULL, "%s", wrong);
     return answer_now(p);
 }
 
 static bool body_crowded(peer *p, int status)
 {
-    request_add_header(&p->x->q, "Retry-After", "1");
+    request_add_header(&p->exchange->request, "Retry-After", "1");
     if (status == 429)
-        request_fail(&p->x->q, 429, "too_many_bodies", NULL,
+        request_fail(&p->exchange->request, 429, "too_many_bodies", NULL,
                      "bodies of %zu bytes of yours are being read already; try again",
-                     p->h->cfg.bodies_per_user);
+                     p->http->cfg.bodies_per_user);
     else
-        request_fail(&p->x->q, 503, "too_many_bodies", NULL,
+        request_fail(&p->exchange->request, 503, "too_many_bodies", NULL,
                      "too many bodies are being read now; try again");
     return answer_now(p);
 }
@@ -377,7 +380,7 @@ static bool body_crowded(peer *p, int status)
 static bool body_read_on(peer *p)
 {
     static const char go[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     if (x->expects && send(p->fd, go, sizeof go - 1, MSG_NOSIGNAL) != sizeof go - 1) {
         peer_close(p);
         return false;
@@ -385,13 +388,13 @@ static bool body_read_on(peer *p)
     x->expects = false;
     p->at = AT_BODY;
     if (x->length > 0)
-        buf_reserve(&x->q.body, (size_t)(x->length < BODY_FIRST ? x->length : BODY_FIRST));
+        buf_reserve(&x->request.body, (size_t)(x->length < BODY_FIRST ? x->length : BODY_FIRST));
     return body_goes_on(x);
 }
 
 static bool body_begin(peer *p)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     int status;
     bool counted = x->to.sink || x->chunked;
     size_t first = x->to.body_max < PIECE_MAX ? x->to.body_max : PIECE_MAX;
@@ -402,12 +405,12 @@ static bool body_begin(peer *p)
 
 static bool body_plan(peer *p)
 {
-    exchange *x = p->x;
-    size_t max = x->to.body_max ? x->to.body_max : x->h->cfg.body_max;
+    exchange *x = p->exchange;
+    size_t max = x->to.body_max ? x->to.body_max : x->http->cfg.body_max;
     if (!x->to.admit && max > UNKNOWN_BODY_MAX)
         max = UNKNOWN_BODY_MAX;
     x->to.body_max = max;
-    x->q.body.max = x->to.sink ? PIECE_MAX : max;
+    x->request.body.max = x->to.sink ? PIECE_MAX : max;
     if (x->length > 0 && (uint64_t)x->length > max)
         return body_over(p);
     if (!x->to.admit)
@@ -422,7 +425,7 @@ static bool body_plan(peer *p)
 
 static bool body_whole(peer *p)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     x->ended = true;
     atomic_store_explicit(&p->arriving, false, memory_order_relaxed);
     if (!x->to.quick)
@@ -434,7 +437,7 @@ static bool body_whole(peer *p)
 /* Reserves room for a body of unknown length: what has arrived, and some more. */
 static bool body_room(exchange *x, size_t more, int *status)
 {
-    size_t need = x->q.body.n + more, max = x->to.body_max;
+    size_t need = x->request.body.n + more, max = x->to.body_max;
     if (x->to.sink || !x->holder || need <= x->reserved)
         return true;
     return body_reserve(x, need < max / 2 ? 2 * need : max, status) ||
@@ -444,13 +447,13 @@ static bool body_room(exchange *x, size_t more, int *status)
 /* Consumes bytes of the body. False: the request is refused, or the pool has it. */
 static bool body_take(peer *p, const char *data, size_t n)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     int status;
     if ((uint64_t)x->received + n > x->to.body_max)
         return body_over(p);
     if (!body_room(x, n, &status))
         return body_crowded(p, status);
-    buf_add(&x->q.body, data, n);
+    buf_add(&x->request.body, data, n);
     x->received += (int64_t)n;
     return true;
 }
@@ -458,9 +461,9 @@ static bool body_take(peer *p, const char *data, size_t n)
 /* Consumes up to `n` bytes of a chunked body. */
 static bool body_chunks(peer *p, size_t n)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     size_t used, piece;
-    const char *bytes = p->in.p + p->used;
+    const char *bytes = p->in.data + p->used;
     chunk_state st = chunk_read(&x->chunks, bytes, n, &used, &piece);
     p->used += used;
     switch (st) {
@@ -481,10 +484,10 @@ static bool body_chunks(peer *p, size_t n)
 
 static bool body_step(peer *p)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     if (!x->chunked && x->received == x->length)
         return body_whole(p);
-    if (x->to.sink && x->q.body.n == PIECE_MAX)
+    if (x->to.sink && x->request.body.n == PIECE_MAX)
         return to_pool(p, AT_POOL);
     size_t n = p->in.n - p->used;
     if (!n) {
@@ -493,13 +496,13 @@ static bool body_step(peer *p)
             peer_close(p);
         return r == FILL_SOME;
     }
-    if (x->to.sink && n > PIECE_MAX - x->q.body.n)
-        n = PIECE_MAX - x->q.body.n;
+    if (x->to.sink && n > PIECE_MAX - x->request.body.n)
+        n = PIECE_MAX - x->request.body.n;
     if (x->chunked)
         return body_chunks(p, n);
     if ((int64_t)n > x->length - x->received)
         n = (size_t)(x->length - x->received);
-    const char *data = p->in.p + p->used;
+    const char *data = p->in.data + p->used;
     p->used += n;
     return body_take(p, data, n) && body_goes_on(x);
 }
@@ -509,17 +512,17 @@ static bool body_step(peer *p)
 /* Refuses a malformed header. The connection cannot be used after it. */
 static bool header_bad(peer *p, int status, const char *code, const char *wrong)
 {
-    exchange *x = p->x;
+    exchange *x = p->exchange;
     x->in_doubt = true;
-    if (!*x->q.id)
+    if (!*x->request.id)
         request_id(x, NULL);
-    request_fail(&x->q, status, code, NULL, "%s", wrong);
+    request_fail(&x->request, status, code, NULL, "%s", wrong);
     return answer_now(p);
 }
 
 static bool header_long(peer *p)
 {
-    size_t max = p->h->cfg.header_max;
+    size_t max = p->http->cfg.header_max;
     const head_scan *s = &p->scan;
     bool line = (s->first_line ? s->first_line : s->at - s->begin) > max / 2;
     char text[64];
@@ -534,8 +537,8 @@ static bool header_long(peer *p)
 /* False: the answer is filled in. */
 static bool header_route(exchange *x)
 {
-    request *q = &x->q;
-    http *h = x->h;
+    request *q = &x->request;
+    http *h = x->http;
     bool fine = target_read(x);
     x->ended = !x->chunked && x->length <= 0;
     if (atomic_load_explicit(&h->stopping, memory_order_relaxed)) {
@@ -543,7 +546,7 @@ static bool header_route(exchange *x)
         request_fail(q, 503, "stopping", NULL, "the server is going down");
         return false;
     }
-    if (x->p->over) {
+    if (x->peer->over) {
         x->close = true;
         request_add_header(q, "Retry-After", "1");
         request_fail(q, 503, "too_many_connections", NULL, "too many connections are open");
@@ -557,11 +560,11 @@ static bool header_whole(peer *p)
     exchange *x = exchange_begin(p);
     head_scan s = p->scan;
     size_t n = s.at - s.begin;
-    char *bytes = arena_memdup(x->q.a, p->in.p + p->used + s.begin, n);
+    char *bytes = arena_memdup(x->request.arena, p->in.data + p->used + s.begin, n);
     p->used += s.at;
     p->scan = (head_scan){0};
-    const char *wrong = head_split(x->q.a, bytes, n, &x->head);
-    x->q.method = x->head.method ? x->head.method : "";
+    const char *wrong = head_split(x->request.arena, bytes, n, &x->head);
+    x->request.method = x->head.method ? x->head.method : "";
     if (wrong)
         return header_bad(p, 400, "invalid_request", wrong);
     if (x->head.major != 1)
@@ -573,15 +576,15 @@ static bool header_whole(peer *p)
 
 static bool header_step(peer *p)
 {
-    size_t n = p->in.n - p->used, max = p->h->cfg.header_max;
+    size_t n = p->in.n - p->used, max = p->http->cfg.header_max;
     if (n && !atomic_load_explicit(&p->arriving, memory_order_relaxed)) {
         atomic_store_explicit(&p->arriving, true, memory_order_relaxed);
-        if (!p->over && !peer_limit(p, request_us(p->h))) {
+        if (!p->over && !peer_limit(p, request_us(p->http))) {
             peer_close(p);
             return false;
         }
     }
-    head_state st = head_look(&p->scan, p->in.p + p->used, n);
+    head_state st = head_look(&p->scan, p->in.data + p->used, n);
     if (st == HEAD_BAD) {
         exchange_begin(p);
         return header_bad(p, 400, "invalid_request", p->scan.wrong);
@@ -600,8 +603,8 @@ static bool header_step(peer *p)
 
 void way_back(peer *p)
 {
-    exchange *x = p->x;
-    if (x->q.left)
+    exchange *x = p->exchange;
+    if (x->request.left)
         peer_close(p);
     else if (x->answered)
         answer_begin(p);

@@ -97,12 +97,12 @@ struct peer {
     int64_t waits_since; /* when its request went to the pool */
 
     /* of the worker */
-    http *h;
-    worker *w;
+    http *http;
+    worker *worker;
     peer_at at;
-    exchange *x; /* kept for its memory, for the next request */
-    buf in;      /* bytes received */
-    size_t used; /* of them, bytes consumed */
+    exchange *exchange; /* kept for its memory, for the next request */
+    buf in;             /* bytes received */
+    size_t used;        /* of them, bytes consumed */
     head_scan scan;
     bool can_read, can_write; /* since the last event; cleared when the socket would block */
     bool ended;               /* the client's last byte was read */
@@ -121,9 +121,9 @@ struct peer {
 enum { WAIT_NONE, WAIT_POOL, WAIT_PROBED };
 
 struct exchange {
-    request q;
-    http *h;
-    peer *p;
+    request request;
+    http *http;
+    peer *peer;
     http_target to;
     http_head head;
     int64_t length;        /* Content-Length; -1 = none */

@@ -113,7 +113,7 @@ peer *peer_add(http *h, int fd, const struct sockaddr *from)
     peer *p = xcalloc(1, sizeof *p);
     uint8_t key[16];
     p->fd = fd;
-    p->h = h;
+    p->http = h;
     buf_init(&p->in, h->cfg.header_max + READ_BYTES);
     address_key(from, key, p->remote);
     pthread_mutex_lock(&h->lock);
@@ -144,14 +144,14 @@ void peer_free(http *h, peer *p)
     address_give(h, p->from);
     pthread_mutex_unlock(&h->lock);
     buf_release(&p->in);
-    if (p->x) {
-        buf_release(&p->x->q.body);
-        buf_release(&p->x->q.out);
-        buf_release(&p->x->start);
-        buf_release(&p->x->packed);
-        buf_release(&p->x->piece);
-        arena_free(p->x->q.a);
-        free(p->x);
+    if (p->exchange) {
+        buf_release(&p->exchange->request.body);
+        buf_release(&p->exchange->request.out);
+        buf_release(&p->exchange->start);
+        buf_release(&p->exchange->packed);
+        buf_release(&p->exchange->piece);
+        arena_free(p->exchange->request.arena);
+        free(p->exchange);
     }
     free(p);
 }

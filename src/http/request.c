@@ -26,7 +26,7 @@ const char *request_query(const request *q, const char *name)
 size_t request_query_all(request *q, const char *name, const char ***out)
 {
     size_t n = 0;
-    *out = arena_array(q->a, q->n_query + 1, sizeof **out);
+    *out = arena_array(q->arena, q->n_query + 1, sizeof **out);
     for (size_t i = 0; i < q->n_query; i++)
         if (strcmp(q->query[i].name, name) == 0)
             (*out)[n++] = q->query[i].value;
@@ -36,24 +36,25 @@ size_t request_query_all(request *q, const char *name, const char ***out)
 void request_add_header(request *q, const char *name, const char *value)
 {
     if (q->n_headers == q->cap_headers)
-        q->headers = vec_grow(q->a, q->headers, q->n_headers, &q->cap_headers, sizeof *q->headers);
+        q->headers =
+            vec_grow(q->arena, q->headers, q->n_headers, &q->cap_headers, sizeof *q->headers);
     q->headers[q->n_headers++] =
-        (request_pair){arena_strdup(q->a, name), arena_strdup(q->a, value)};
+        (request_pair){arena_strdup(q->arena, name), arena_strdup(q->arena, value)};
 }
 
 void request_answer_begin(request *q)
 {
     buf_clear(&q->out);
-    jw_init(&q->w, &q->out, 0);
+    jw_init(&q->writer, &q->out, 0);
     q->type = NULL;
     q->more = NULL;
 }
 
 void request_keep_failure(request *q, const char *code, const char *field, const char *message)
 {
-    q->failure = (request_failure){arena_strdup(q->a, code),
-                                   field && *field ? arena_strdup(q->a, field) : NULL,
-                                   arena_strdup(q->a, message)};
+    q->failure = (request_failure){arena_strdup(q->arena, code),
+                                   field && *field ? arena_strdup(q->arena, field) : NULL,
+                                   arena_strdup(q->arena, message)};
 }
 
 void request_fail(request *q, int status, const char *code, const char *field, const char *fmt, ...)
@@ -75,13 +76,13 @@ void request_fail(request *q, int status, const char *code, const char *field, c
         request_keep_failure(q, code, field, message);
         return;
     }
-    jw_object(&q->w);
-    jw_kstr(&q->w, "code", code);
-    jw_kstr(&q->w, "error", message);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "code", code);
+    jw_kstr(&q->writer, "error", message);
     if (field && *field)
-        jw_kstr(&q->w, "field", field);
-    jw_kstr(&q->w, "request_id", q->id);
-    jw_end_object(&q->w);
+        jw_kstr(&q->writer, "field", field);
+    jw_kstr(&q->writer, "request_id", q->id);
+    jw_end_object(&q->writer);
 }
 
 void request_answer_too_large(request *q)

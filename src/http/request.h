@@ -69,7 +69,7 @@ struct request {
     bool writes;          /* the route changes something */
     unsigned roles;       /* roles allowed on its route (identity/rule.h); 0: no route */
     const struct identity_rule *identity_rule; /* of the protocol; NULL: identifies no clients */
-    arena *a;
+    arena *arena;
     const char *method;
     const char *path;      /* as received, without the query */
     const char **segments; /* decoded; "/a/b%2Fc" has two */
@@ -100,8 +100,8 @@ struct request {
     void *more_state; /* for `more`, in the request's arena */
     bool whole;       /* do not use `more`: the transport sends the body in one message */
 
-    json_writer w;   /* writes to `out` */
-    ramet_call *c;   /* made for `who` by face_call(); freed with the request */
+    json_writer writer; /* writes to `out` */
+    ramet_call *call;   /* made for `who` by face_call(); freed with the request */
     int64_t since;   /* ROUTE_PAGE: a replica must have reached this point; -1: the primary only */
     ramet_once once; /* Idempotency-Key: prepared by face_run(), used by face_call() */
     bool has_once;

@@ -60,7 +60,7 @@ static void piece_shift(body_stream *s)
 {
     stream_piece *p = piece_at(s, 0);
     s->passed = p->number;
-    shared_buf_drop(p->b);
+    shared_buf_drop(p->bytes);
     s->first = (s->first + 1) & (s->cap - 1);
     s->n_pieces--;
     s->offset = 0;
@@ -76,8 +76,8 @@ static void pieces_cut(body_stream *s, unsigned keep)
 {
     while (s->n_pieces > keep) {
         stream_piece *p = piece_at(s, --s->n_pieces);
-        s->waiting -= p->b->n - (s->n_pieces ? 0 : s->offset);
-        shared_buf_drop(p->b);
+        s->waiting -= p->bytes->n - (s->n_pieces ? 0 : s->offset);
+        shared_buf_drop(p->bytes);
     }
     if (!keep)
         s->offset = 0;
@@ -101,7 +101,7 @@ size_t stream_take(body_stream *s, char *out, size_t max)
 {
     size_t taken = 0;
     while (s->n_pieces && taken < max) {
-        const shared_buf *b = piece_at(s, 0)->b;
+        const shared_buf *b = piece_at(s, 0)->bytes;
         size_t left = b->n - s->offset, n = left < max - taken ? left : max - taken;
         memcpy(out + taken, b->bytes + s->offset, n);
         taken += n;
@@ -117,7 +117,7 @@ bool stream_take_piece(body_stream *s, buf *out)
 {
     if (!s->n_pieces)
         return false;
-    const shared_buf *b = piece_at(s, 0)->b;
+    const shared_buf *b = piece_at(s, 0)->bytes;
     buf_add(out, b->bytes + s->offset, b->n - s->offset);
     s->waiting -= b->n - s->offset;
     piece_shift(s);

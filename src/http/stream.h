@@ -27,7 +27,7 @@ typedef struct stream_taker {
 } stream_taker;
 
 typedef struct stream_piece {
-    shared_buf *b;
+    shared_buf *bytes;
     int64_t number;
     bool once; /* it is stored nowhere else, so it cannot be sent again */
 } stream_piece;

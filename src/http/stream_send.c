@@ -17,17 +17,17 @@
 #define END_US 2000000
 
 struct http_stream {
-    body_stream s;
-    http *h;
+    body_stream stream;
+    http *http;
     http_stream *prev, *next; /* in h->streams, under h->lock */
-    peer *p;
+    peer *peer;
     int fd;
     bool ending; /* the server stops */
 };
 
 static void http_wake(body_stream *s)
 {
-    worker_resume(((http_stream *)s)->p);
+    worker_resume(((http_stream *)s)->peer);
 }
 
 static void http_cut(body_stream *s)
@@ -38,7 +38,7 @@ static void http_cut(body_stream *s)
 void stream_abandon(body_stream *s)
 {
     http_stream *t = (http_stream *)s;
-    http *h = t->h;
+    http *h = t->http;
     pthread_mutex_lock(&h->lock);
     if (t->prev)
         t->prev->next = t->next;
@@ -59,7 +59,7 @@ void stream_abandon(body_stream *s)
 static void http_linger(body_stream *s)
 {
     http_stream *t = (http_stream *)s;
-    peer_limit(t->p, (int64_t)t->h->cfg.stall_s * 1000000);
+    peer_limit(t->peer, (int64_t)t->http->cfg.stall_s * 1000000);
 }
 
 static const stream_taker over_http = {
@@ -68,12 +68,12 @@ static const stream_taker over_http = {
 body_stream *http_stream_new(request *q, size_t max)
 {
     exchange *x = q->inner;
-    http *h = x->h;
+    http *h = x->http;
     body_stream *s = stream_make(sizeof(http_stream), &over_http, max);
     http_stream *t = (http_stream *)s;
-    t->h = h;
-    t->p = x->p;
-    t->fd = x->p->fd;
+    t->http = h;
+    t->peer = x->peer;
+    t->fd = x->peer->fd;
     int kernel = KERNEL_BYTES;
     setsockopt(t->fd, SOL_SOCKET, SO_SNDBUF, &kernel, sizeof kernel);
     pthread_mutex_lock(&h->lock);
@@ -88,7 +88,7 @@ body_stream *http_stream_new(request *q, size_t max)
 
 bool stream_next(exchange *x, buf *out)
 {
-    body_stream *s = x->q.stream;
+    body_stream *s = x->request.stream;
     bool chunks = x->head.minor > 0;
     pthread_mutex_lock(&s->lock);
     size_t n = s->waiting < TAKE_MAX ? s->waiting : TAKE_MAX;
@@ -96,7 +96,7 @@ bool stream_next(exchange *x, buf *out)
         if (chunks)
             buf_printf(out, "%zx\r\n", n);
         buf_reserve(out, n);
-        out->n += stream_take(s, out->p + out->n, n);
+        out->n += stream_take(s, out->data + out->n, n);
         if (chunks)
             buf_puts(out, "\r\n");
         x->sent += (int64_t)n;
@@ -109,7 +109,7 @@ bool stream_next(exchange *x, buf *out)
     }
     bool some = n || x->stream_over, gone = s->gone;
     pthread_mutex_unlock(&s->lock);
-    x->p->broken = x->p->broken || gone;
+    x->peer->broken = x->peer->broken || gone;
     return some || gone;
 }
 
@@ -117,10 +117,10 @@ void streams_end(http *h)
 {
     pthread_mutex_lock(&h->lock);
     for (http_stream *t = h->streams; t; t = t->next) {
-        body_stream *s = &t->s;
+        body_stream *s = &t->stream;
         pthread_mutex_lock(&s->lock);
         if (!t->ending)
-            peer_limit(t->p, END_US);
+            peer_limit(t->peer, END_US);
         t->ending = true;
         s->ended = true;
         if (s->asleep) {

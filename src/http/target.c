@@ -53,11 +53,11 @@ static const char *path_split(request *q, const char *p, size_t n)
         count += p[i] == '/';
     if (count > SEGMENTS_MAX)
         return "the path has too many segments";
-    q->segments = arena_array(q->a, count, sizeof *q->segments);
+    q->segments = arena_array(q->arena, count, sizeof *q->segments);
     for (size_t from = 1; from <= n;) {
         const char *slash = memchr(p + from, '/', n - from);
         size_t to = slash ? (size_t)(slash - p) : n;
-        const char *seg = text_decode(q->a, p + from, to - from, false);
+        const char *seg = text_decode(q->arena, p + from, to - from, false);
         if (!seg)
             return "the path is not percent-encoded UTF-8 without NUL";
         q->segments[q->n_segments++] = seg;
@@ -75,14 +75,14 @@ static const char *query_split(request *q, const char *p)
         count += *c == '&';
     if (count > QUERY_MAX)
         return "the query has too many parameters";
-    q->query = arena_array(q->a, count, sizeof *q->query);
+    q->query = arena_array(q->arena, count, sizeof *q->query);
     while (*p) {
         size_t n = strcspn(p, "&");
         const char *eq = memchr(p, '=', n);
         size_t name = eq ? (size_t)(eq - p) : n;
         if (n) {
-            request_pair kv = {text_decode(q->a, p, name, true),
-                               eq ? text_decode(q->a, eq + 1, n - name - 1, true) : ""};
+            request_pair kv = {text_decode(q->arena, p, name, true),
+                               eq ? text_decode(q->arena, eq + 1, n - name - 1, true) : ""};
             if (!kv.name || !kv.value)
                 return "the query is not percent-encoded UTF-8 without NUL";
             q->query[q->n_query++] = kv;
@@ -98,7 +98,7 @@ static const char *target_absolute(request *q, const char *uri, const char **hos
     if (uri[0] == '/' || strncasecmp(uri, "http://", 7) != 0)
         return uri;
     size_t n = strcspn(uri + 7, "/?");
-    *host = arena_memdup(q->a, uri + 7, n);
+    *host = arena_memdup(q->arena, uri + 7, n);
     return uri[7 + n] == '/' ? uri + 7 + n : "/";
 }
 
@@ -106,7 +106,7 @@ static const char *target_absolute(request *q, const char *uri, const char **hos
 static const char *target_split(request *q, const char *uri)
 {
     size_t n = strcspn(uri, "?");
-    q->path = arena_memdup(q->a, uri, n);
+    q->path = arena_memdup(q->arena, uri, n);
     for (const char *c = uri; *c; c++)
         if ((unsigned char)*c <= 0x20 || *c == 0x7f)
             return "the request target holds a blank or a control character";
@@ -185,7 +185,7 @@ static void header_each(header_seen *s, const char *name, const char *v)
 /* Uses the client's id if it is safe in headers, logs and JSON, otherwise a new one. */
 void request_id(exchange *x, const char *given)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     size_t n = given ? strlen(given) : 0;
     bool fine = n > 0 && n < sizeof q->id;
     for (size_t i = 0; fine && i < n; i++)
@@ -194,8 +194,8 @@ void request_id(exchange *x, const char *given)
         memcpy(q->id, given, n + 1);
         return;
     }
-    uint64_t next = atomic_fetch_add_explicit(&x->h->id_next, 1, memory_order_relaxed);
-    uint64_t bits[2] = {x->h->id_salt, next};
+    uint64_t next = atomic_fetch_add_explicit(&x->http->id_next, 1, memory_order_relaxed);
+    uint64_t bits[2] = {x->http->id_salt, next};
     uint8_t bytes[16];
     for (int i = 0; i < 16; i++)
         bytes[i] = (uint8_t)(bits[i / 8] >> (56 - 8 * (i % 8)));
@@ -244,14 +244,14 @@ static const char *framing_check(const header_seen *s)
 static bool malformed(exchange *x, const char *wrong)
 {
     x->in_doubt = true;
-    request_fail(&x->q, 400, "invalid_request", NULL, "%s", wrong);
+    request_fail(&x->request, 400, "invalid_request", NULL, "%s", wrong);
     return false;
 }
 
 /* Reads the header apart from the target; false: the answer is filled in. */
 static bool header_read(exchange *x, header_seen *s)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     for (size_t i = 0; i < x->head.n; i++)
         header_each(s, x->head.fields[i].name, x->head.fields[i].value);
     request_id(x, s->id);
@@ -259,7 +259,7 @@ static bool header_read(exchange *x, header_seen *s)
     x->chunked = s->transfers > 0;
     x->close = s->close || (!x->head.minor && !s->keep);
     x->connection = !x->head.minor && !x->close ? "keep-alive" : NULL;
-    size_t max = x->h->cfg.header_max;
+    size_t max = x->http->cfg.header_max;
     const char *wrong = framing_check(s);
     if (wrong)
         return malformed(x, wrong);
@@ -278,7 +278,7 @@ static bool header_read(exchange *x, header_seen *s)
 
 bool target_read(exchange *x)
 {
-    request *q = &x->q;
+    request *q = &x->request;
     header_seen s = {.x = x};
     if (!header_read(x, &s))
         return false;

@@ -21,7 +21,7 @@ const char *work_client(request *q)
 {
     if (q->caller.mode && q->caller.user)
         return q->caller.user;
-    return arena_printf(q->a, "\x01%s", q->remote ? q->remote : "");
+    return arena_printf(q->arena, "\x01%s", q->remote ? q->remote : "");
 }
 
 int work_readers(const server_config *cfg)

@@ -34,7 +34,7 @@
 #define STEPS 64 /* for one connection before the next one has its turn */
 
 struct worker {
-    http *h;
+    http *http;
     pthread_t thread;
     int poll, wake;
     _Atomic(peer *) resumed; /* by their streams, newest first */
@@ -53,17 +53,17 @@ fill_result peer_fill(peer *p)
         return FILL_LATER;
     buf *b = &p->in;
     if (p->used) {
-        memmove(b->p, b->p + p->used, b->n - p->used);
+        memmove(b->data, b->data + p->used, b->n - p->used);
         b->n -= p->used;
         p->used = 0;
     }
     size_t room = b->max - b->n < READ_BYTES ? b->max - b->n : READ_BYTES;
     assert(room);
     buf_reserve(b, room);
-    ssize_t n = recv(p->fd, b->p + b->n, room, 0);
+    ssize_t n = recv(p->fd, b->data + b->n, room, 0);
     if (n > 0) {
         b->n += (size_t)n;
-        b->p[b->n] = 0;
+        b->data[b->n] = 0;
         /* A short read has emptied the socket; the end of the stream is another event. */
         if ((size_t)n < room && !p->half)
             p->can_read = false;
@@ -85,9 +85,9 @@ void peer_close(peer *p)
     if (p->closed)
         return;
     p->closed = true;
-    exchange_end(p->x);
-    p->round = p->w->closed;
-    p->w->closed = p;
+    exchange_end(p->exchange);
+    p->round = p->worker->closed;
+    p->worker->closed = p;
 }
 
 static void round_end(worker *w)
@@ -97,7 +97,7 @@ static void round_end(worker *w)
         w->closed = p->round;
         if (!atomic_load(&p->queued)) {
             int fd = p->fd;
-            peer_free(w->h, p);
+            peer_free(w->http, p);
             close(fd);
         } else {
             p->parked = true; /* until it leaves the queue */
@@ -124,7 +124,7 @@ static void worker_wake(worker *w)
 
 void worker_resume(peer *p)
 {
-    worker *w = p->w;
+    worker *w = p->worker;
     if (atomic_exchange(&p->queued, true))
         return;
     peer *first = atomic_load(&w->resumed);
@@ -137,7 +137,7 @@ void worker_resume(peer *p)
 
 void worker_hand_back(peer *p)
 {
-    worker *w = p->w;
+    worker *w = p->worker;
     peer *first = atomic_load(&w->back);
     do
         p->back = first;
@@ -217,7 +217,7 @@ static void *worker_main(void *arg)
 
 bool worker_take(http *h, peer *p)
 {
-    p->w = &h->workers[h->next_worker];
+    p->worker = &h->workers[h->next_worker];
     h->next_worker = (h->next_worker + 1) % h->n_workers;
     /* Each answer and each piece of a stream is written with one call: delaying gains nothing.
      */
@@ -225,13 +225,13 @@ bool worker_take(http *h, peer *p)
     setsockopt(p->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     /* The first event may arrive before epoll_ctl() returns. */
     struct epoll_event e = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = p};
-    return epoll_ctl(p->w->poll, EPOLL_CTL_ADD, p->fd, &e) == 0;
+    return epoll_ctl(p->worker->poll, EPOLL_CTL_ADD, p->fd, &e) == 0;
 }
 
 static bool worker_start(worker *w, http *h)
 {
     struct epoll_event e = {.events = EPOLLIN, .data.ptr = w};
-    w->h = h;
+    w->http = h;
     w->poll = epoll_create1(EPOLL_CLOEXEC);
     w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (w->poll >= 0 && w->wake >= 0 && epoll_ctl(w->poll, EPOLL_CTL_ADD, w->wake, &e) == 0 &&
@@ -269,7 +269,7 @@ void workers_stop(http *h)
     while (h->peers) {
         peer *p = h->peers;
         int fd = p->fd;
-        exchange_end(p->x);
+        exchange_end(p->exchange);
         peer_free(h, p);
         close(fd);
     }

@@ -104,7 +104,7 @@ static const char *bearer_text(request *q)
     size_t n = strlen(s);
     while (n && s[n - 1] == ' ')
         n--;
-    return n ? arena_memdup(q->a, s, n) : NULL;
+    return n ? arena_memdup(q->arena, s, n) : NULL;
 }
 
 const char *identity_api_key(request *q)
@@ -172,7 +172,7 @@ static bool role_fill(request *q, const char *role, bool listed)
     if (!listed)
         return false;
     q->caller.roles =
-        arena_printf(q->a, "%s%s%s", q->caller.roles, *q->caller.roles ? "," : "", role);
+        arena_printf(q->arena, "%s%s%s", q->caller.roles, *q->caller.roles ? "," : "", role);
     return true;
 }
 
@@ -291,8 +291,8 @@ static auth_verdict secret_identify(auth *a, request *q, const char *secret, ide
     if (strnlen(secret, SECRET_MAX + 1) > SECRET_MAX)
         return AUTH_REFUSED;
     if (a->mode == MODE_TOKENS)
-        return auth_token(a, q->a, secret, out, why);
-    return oidc_identify(a->issuer, q->a, secret, out, why);
+        return auth_token(a, q->arena, secret, out, why);
+    return oidc_identify(a->issuer, q->arena, secret, out, why);
 }
 
 /* A user named by the request must be the token's. */
@@ -318,7 +318,7 @@ static bool credential_check(auth *a, request *q, identity *id)
     auth_verdict v = AUTH_OK;
     if (secret)
         v = secret_identify(a, q, secret, id, &why);
-    else if (!cookie_session_read(a->jar, q->a, q->header(q, "Cookie"), auth_secure(a, q),
+    else if (!cookie_session_read(a->jar, q->arena, q->header(q, "Cookie"), auth_secure(a, q),
                                   &session))
         return refuse_stranger(q, "a token is needed: Authorization: Bearer …, or X-API-Key");
     else if (session.token)

@@ -175,8 +175,8 @@ static const char *cookie_close(cookies *c, arena *a, const char *use, int secon
         if (members[1])
             jw_kstr(&w, members[0], members[1]);
     jw_end_object(&w);
-    const char *sealed = out.over ? NULL : cookie_seal(c, a, use, out.p, out.n);
-    OPENSSL_cleanse(out.p, out.n);
+    const char *sealed = out.over ? NULL : cookie_seal(c, a, use, out.data, out.n);
+    OPENSSL_cleanse(out.data, out.n);
     buf_release(&out);
     return sealed;
 }

@@ -117,7 +117,7 @@ static bool endpoints_fetch(oidc *o, endpoints *out, const char **why)
         n--;
     fetch in = {.url = arena_printf(a, "%.*s/.well-known/openid-configuration", (int)n, issuer)};
     bool ok = fetch_run(&in, &body, why);
-    if (ok && !json_parse(a, body.p, body.n, 32, &d, NULL)) {
+    if (ok && !json_parse(a, body.data, body.n, 32, &d, NULL)) {
         *why = "the issuer's discovery document is not JSON";
         ok = false;
     }
@@ -207,7 +207,7 @@ static jwks *keys_load(oidc *o, char *message)
     }
     jwks *set = NULL;
     if (ok)
-        set = jwks_parse(text.p, text.n, message);
+        set = jwks_parse(text.data, text.n, message);
     else
         snprintf(message, AUTH_MESSAGE, "%s", why);
     buf_release(&text);
@@ -416,7 +416,7 @@ static auth_verdict code_redeem(oidc *o, arena *a, const oidc_code *in, const ch
     *token = NULL;
     if (fetch_run(&ask, &body, why)) {
         *why = "the issuer's answer to the code holds no id_token";
-        const char *text = arena_memdup(a, body.p, body.n);
+        const char *text = arena_memdup(a, body.data, body.n);
         if (json_parse(a, text, body.n, 32, &d, NULL))
             *token = json_text(a, &d, json_get(&d, &d.nodes[0], "id_token"));
     }

@@ -108,7 +108,7 @@ bool reader_add(reader *r, const buf *text, int64_t number)
 {
     if (!text->n)
         return true;
-    shared_buf *b = shared_buf_new(text->p, text->n);
+    shared_buf *b = shared_buf_new(text->data, text->n);
     bool open = stream_share(r->out, b, number, false);
     shared_buf_drop(b);
     r->written_us = time_mono_us();
@@ -121,7 +121,7 @@ void reader_close(live *l, reader *r)
     buf_init(&text, 256);
     if (r->feed.closed)
         r->feed.closed(r->feed.arg, r->after, &text);
-    stream_close_slow(r->out, text.p, text.n);
+    stream_close_slow(r->out, text.data, text.n);
     buf_release(&text);
     atomic_fetch_add(&l->dropped, 1);
 }
@@ -352,10 +352,10 @@ static shared_buf *event_render(follow *f, const reader *r)
         return f->shared;
     buf_clear(&f->text);
     r->feed.event(r->feed.arg, f->whole, &f->text);
-    if (*kept && (*kept)->n == f->text.n && memcmp((*kept)->bytes, f->text.p, f->text.n) == 0)
+    if (*kept && (*kept)->n == f->text.n && memcmp((*kept)->bytes, f->text.data, f->text.n) == 0)
         return *kept;
     shared_buf_drop(*kept);
-    *kept = f->text.n ? shared_buf_new(f->text.p, f->text.n) : NULL;
+    *kept = f->text.n ? shared_buf_new(f->text.data, f->text.n) : NULL;
     return *kept;
 }
 

@@ -42,9 +42,9 @@ static bool replay_room(const live *l, const reader *r, size_t n)
 static shared_buf *replay_share(replay *p, int64_t number, const buf *text)
 {
     shared_buf **same = &p->same[number & (SAME - 1)];
-    if (!*same || (*same)->n != text->n || memcmp((*same)->bytes, text->p, text->n) != 0) {
+    if (!*same || (*same)->n != text->n || memcmp((*same)->bytes, text->data, text->n) != 0) {
         shared_buf_drop(*same);
-        *same = shared_buf_new(text->p, text->n);
+        *same = shared_buf_new(text->data, text->n);
     }
     return *same;
 }

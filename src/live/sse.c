@@ -22,10 +22,10 @@ size_t sse_begin(buf *out, const char *event, int64_t number)
 static void lines_split(buf *out, size_t start)
 {
     size_t n = out->n - start;
-    if (!memchr(out->p + start, '\n', n) && !memchr(out->p + start, '\r', n))
+    if (!memchr(out->data + start, '\n', n) && !memchr(out->data + start, '\r', n))
         return;
     char *text = xmalloc(n + 1);
-    memcpy(text, out->p + start, n + 1);
+    memcpy(text, out->data + start, n + 1);
     out->n = start;
     for (char *p = text;;) {
         size_t len = strcspn(p, "\r\n");

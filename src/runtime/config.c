@@ -147,7 +147,7 @@ static char *unquoted(char *s)
 /* A configuration file while it is read. */
 typedef struct config_file {
     server_config *cfg;
-    arena *a;
+    arena *arena;
     bool seen[N_SETTINGS];
     const char *agent; /* the section [agent NAME] being read; NULL: none */
     const char *kind;  /* the section's kind; NULL: not set yet */
@@ -165,8 +165,8 @@ static bool agent_part_end(config_file *f, char *message)
         snprintf(message, CONFIG_MESSAGE, "[agent %.80s] has no kind", name);
         return false;
     }
-    const char *text = arena_printf(f->a, "%s=%s%s", name, f->kind, f->rest);
-    return config_set(f->cfg, f->a, "agent", text, message);
+    const char *text = arena_printf(f->arena, "%s=%s%s", name, f->kind, f->rest);
+    return config_set(f->cfg, f->arena, "agent", text, message);
 }
 
 static bool part_begin(config_file *f, char *line, char *message)
@@ -202,9 +202,9 @@ static const char *value_quoted(arena *a, const char *value)
 static void agent_line(config_file *f, const char *name, const char *value)
 {
     if (strcmp(name, "kind") == 0 && !f->kind)
-        f->kind = arena_strdup(f->a, value);
+        f->kind = arena_strdup(f->arena, value);
     else
-        f->rest = arena_printf(f->a, "%s,%s=%s", f->rest, name, value_quoted(f->a, value));
+        f->rest = arena_printf(f->arena, "%s,%s=%s", f->rest, name, value_quoted(f->arena, value));
 }
 
 static bool setting_line(config_file *f, const char *name, const char *value, char *message)
@@ -216,7 +216,7 @@ static bool setting_line(config_file *f, const char *name, const char *value, ch
     }
     if (s)
         f->seen[s - server_settings] = true;
-    return config_set(f->cfg, f->a, name, value, message);
+    return config_set(f->cfg, f->arena, name, value, message);
 }
 
 static bool line_read(config_file *f, char *line, char *message)
@@ -261,7 +261,7 @@ static char *file_read(arena *a, const char *path, char *message)
 
 bool config_read(server_config *cfg, arena *a, const char *path, char *message)
 {
-    config_file f = {.cfg = cfg, .a = a};
+    config_file f = {.cfg = cfg, .arena = a};
     char why[CONFIG_MESSAGE];
     char *text = file_read(a, path, message);
     bool fine = text != NULL, last = false;

@@ -107,7 +107,7 @@ void log_end(buf *out)
         buf_putc(out, '}');
     buf_putc(out, '\n');
     /* Keep serving if the log cannot be written. */
-    ssize_t n = out->over ? 0 : write(STDERR_FILENO, out->p, out->n);
+    ssize_t n = out->over ? 0 : write(STDERR_FILENO, out->data, out->n);
     (void)n;
     buf_release(out);
 }

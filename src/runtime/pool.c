@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 typedef struct pool_thread {
-    pool *p;
+    pool *pool;
     pthread_t id;
     pthread_cond_t wake;
     pool_job *job;            /* job handed over while the thread was idle */
@@ -75,7 +75,7 @@ static pool_job *job_next(pool *p, pool_thread *t)
 static void *pool_main(void *arg)
 {
     pool_thread *t = this_thread = arg;
-    pool *p = t->p;
+    pool *p = t->pool;
     pthread_mutex_lock(&p->lock);
     for (pool_job *job; (job = job_next(p, t));) {
         pthread_mutex_unlock(&p->lock);
@@ -137,7 +137,7 @@ pool *pool_new(const work_limits *limits)
     p->threads = xcalloc((size_t)n, sizeof *p->threads);
     for (; p->n_threads < n; p->n_threads++) {
         pool_thread *t = &p->threads[p->n_threads];
-        t->p = p;
+        t->pool = p;
         pthread_cond_init(&t->wake, NULL);
         if (pthread_create(&t->id, NULL, pool_main, t) != 0)
             break;

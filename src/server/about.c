@@ -25,7 +25,7 @@ static void document_tag(document *d)
 {
     uint8_t hash[HASH_LEN];
     char hex[17];
-    sha_of(d->text.p, d->text.n, hash);
+    sha_of(d->text.data, d->text.n, hash);
     hex_encode(hash, 8, hex);
     snprintf(d->tag, sizeof d->tag, "\"%s\"", hex);
 }
@@ -52,7 +52,7 @@ static void document_answer(request *q, const document *d, const char *type)
     request_add_header(q, "ETag", d->tag);
     q->cacheable = true;
     q->type = type;
-    buf_add(&q->out, d->text.p, d->text.n);
+    buf_add(&q->out, d->text.data, d->text.n);
     face_done(q);
 }
 
@@ -87,7 +87,7 @@ static void metrics_run(request *q)
     }
     buf_init(&text, METRICS_MAX);
     metrics_write(p->metrics, p->answers, h, *p->rpc, p->live, p->turns, p->store, &text);
-    buf_add(&q->out, text.p, text.n);
+    buf_add(&q->out, text.data, text.n);
     buf_release(&text);
     q->type = "text/plain; version=0.0.4; charset=utf-8";
     face_done(q);

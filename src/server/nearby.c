@@ -60,7 +60,7 @@ static void look_write(const look *l, arena *a, size_t at, json_writer *w)
     long status = 0;
     curl_easy_getinfo(l->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 200 || l->body.over ||
-        !json_parse(a, l->body.p, l->body.n, DEPTH_MAX, &doc, NULL))
+        !json_parse(a, l->body.data, l->body.n, DEPTH_MAX, &doc, NULL))
         return;
     const json_node *list = json_get(&doc, &doc.nodes[0], "data");
     if (!json_is(list, JSON_ARRAY))

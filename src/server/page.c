@@ -42,7 +42,7 @@ static void file_answer(request *q, const page_file *f, const char *keep)
 {
     static const char *const names[PAGE_CODINGS] = {"", "br", "gzip"};
     page_coding as = coding_choose(q, f);
-    request_add_header(q, "ETag", arena_printf(q->a, "\"%s%s\"", f->tag, names[as]));
+    request_add_header(q, "ETag", arena_printf(q->arena, "\"%s%s\"", f->tag, names[as]));
     request_add_header(q, "Cache-Control", keep);
     request_add_header(q, "Cross-Origin-Resource-Policy", "same-origin");
     if (as != PAGE_PLAIN)

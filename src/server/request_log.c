@@ -32,13 +32,13 @@ static void target_add(buf *out, const request *q)
     buf text;
     buf_init(&text, TARGET_MAX_BYTES);
     face_path_show(faces, n, q, &text);
-    log_pair(out, "path", text.over ? "***" : text.p);
+    log_pair(out, "path", text.over ? "***" : text.data);
     buf_release(&text);
     if (!q->n_query)
         return;
     buf_init(&text, TARGET_MAX_BYTES);
     face_query_show(q, &text);
-    log_pair(out, "query", text.over ? "***" : text.p);
+    log_pair(out, "query", text.over ? "***" : text.data);
     buf_release(&text);
 }
 

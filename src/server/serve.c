@@ -106,7 +106,7 @@ static const char *host_nearby_use(void *arg, arena *a, const char *url, const c
         buf_add(&quoted, p, 1);
     }
     const char *rest =
-        arena_printf(a, "openai,url=%s,model=\"%.*s\"", url, (int)quoted.n, quoted.p);
+        arena_printf(a, "openai,url=%s,model=\"%.*s\"", url, (int)quoted.n, quoted.data);
     buf_release(&quoted);
     agent *who = agents_join(s->agents, "local", rest, message);
     return who ? who->name : NULL;
@@ -179,7 +179,8 @@ static void cors_headers(const server *s, request *q, const char *methods)
     request_add_header(q, "Vary", "Origin");
     if (!origin || !origin_listed(s->cfg->cors, origin, &any))
         return;
-    request_add_header(q, "Access-Control-Allow-Origin", any ? "*" : arena_strdup(q->a, origin));
+    request_add_header(q, "Access-Control-Allow-Origin",
+                       any ? "*" : arena_strdup(q->arena, origin));
     if (!any)
         request_add_header(q, "Access-Control-Allow-Credentials", "true");
     request_add_header(q, "Access-Control-Expose-Headers",
@@ -228,7 +229,7 @@ static bool request_sink(request *q, const void *bytes, size_t n)
 /* A gRPC message is complete; a route that takes its body in pieces gets it as one piece. */
 static void rpc_request_run(request *q, void *arg)
 {
-    if (!q->route->sink || !q->body.n || request_sink(q, q->body.p, q->body.n))
+    if (!q->route->sink || !q->body.n || request_sink(q, q->body.data, q->body.n))
         request_run(q, arg);
 }
 
@@ -295,8 +296,8 @@ static void done(request *q, int64_t sent, void *arg)
         metrics_count(s->metrics, "cancelled", NULL, NULL);
     metrics_request(s->metrics, q, us);
     log_request(q, sent, us);
-    ramet_call_free(q->c);
-    q->c = NULL;
+    ramet_call_free(q->call);
+    q->call = NULL;
 }
 
 /* ------------------------------------------------------------------ signals */

@@ -31,7 +31,7 @@ struct upkeep {
     metrics *metrics;
 
     /* of the thread */
-    ramet_call *c;
+    ramet_call *call;
     int64_t indexed, seen; /* event numbers */
     int64_t index_due;     /* deadline of the next update; 0: nothing to index */
     int64_t prune_at, gc_at;
@@ -48,7 +48,7 @@ struct upkeep {
 static void upkeep_failed(const upkeep *u, const char *what, ramet_status st)
 {
     if (st != RAMET_OK && st != RAMET_STOPPED)
-        log_line(LOG_WARN, what, "error", ramet_call_error(u->c)->message, NULL);
+        log_line(LOG_WARN, what, "error", ramet_call_error(u->call)->message, NULL);
 }
 
 static void upkeep_index(upkeep *u, int64_t now)
@@ -59,7 +59,8 @@ static void upkeep_index(upkeep *u, int64_t now)
     if (!u->index_due)
         u->index_due = now + INDEX_LATEST_S * INT64_C(1000000);
     if (newest == u->seen || now > u->index_due) {
-        upkeep_failed(u, "the search index cannot follow", ramet_search_update(u->c, false, NULL));
+        upkeep_failed(u, "the search index cannot follow",
+                      ramet_search_update(u->call, false, NULL));
         u->indexed = newest;
         u->index_due = 0;
     }
@@ -79,7 +80,7 @@ static void upkeep_prune(upkeep *u, int64_t now)
     if (!ramet_job_begin(u->store, "prune", PRUNE_S * INT64_C(800000)))
         return;
     upkeep_failed(u, "old events cannot be removed",
-                  ramet_events_prune(u->c, u->cfg->event_window, NULL));
+                  ramet_events_prune(u->call, u->cfg->event_window, NULL));
     ramet_job_end(u->store, "prune");
 }
 
@@ -104,7 +105,7 @@ static void upkeep_gc(upkeep *u, int64_t now)
      */
     if (!ramet_job_begin(u->store, "gc", u->cfg->gc_hours * INT64_C(3000000000)))
         return;
-    ramet_status st = ramet_gc(u->c, false, gc_goes_on, u, &out);
+    ramet_status st = ramet_gc(u->call, false, gc_goes_on, u, &out);
     ramet_job_end(u->store, "gc");
     if (st != RAMET_STOP)
         upkeep_failed(u, "what was deleted could not be removed", st);
@@ -132,7 +133,7 @@ static void upkeep_step(upkeep *u)
     upkeep_index(u, now);
     upkeep_prune(u, now);
     upkeep_gc(u, now);
-    ramet_call_reset(u->c);
+    ramet_call_reset(u->call);
 }
 
 static void *upkeep_main(void *arg)
@@ -159,7 +160,7 @@ upkeep *upkeep_start(const server_config *cfg, ramet *store, metrics *m)
     u->cfg = cfg;
     u->store = store;
     u->metrics = m;
-    u->c = ramet_call_new(store, NULL, NULL);
+    u->call = ramet_call_new(store, NULL, NULL);
     u->indexed = -1;
     u->prune_at = now + PRUNE_FIRST_S * INT64_C(1000000);
     u->gc_at = now + (span < first ? span : first);
@@ -180,6 +181,6 @@ void upkeep_stop(upkeep *u)
     pthread_join(u->thread, NULL);
     pthread_cond_destroy(&u->wake);
     pthread_mutex_destroy(&u->lock);
-    ramet_call_free(u->c);
+    ramet_call_free(u->call);
     free(u);
 }

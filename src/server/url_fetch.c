@@ -26,10 +26,10 @@ enum { AT_ONCE = 8, MAX_WAITING = 256, CONNECT_MS = 10000, WHOLE_MS = 120000, RE
 
 typedef struct errand {
     struct errand *next;
-    url_fetch *b;
+    url_fetch *fetcher;
     char *id, *url, *name, *media_type, *owner;
     int64_t life_us;
-    ramet_call *c;
+    ramet_call *call;
     ramet_upload *to;
     CURL *curl;
 } errand;
@@ -86,7 +86,7 @@ static curl_socket_t socket_open(void *arg, curlsocktype purpose, struct curl_so
         bad = private_v4(ntohl(((struct sockaddr_in *)&at->addr)->sin_addr.s_addr));
     else if (at->family == AF_INET6)
         bad = private_v6(((struct sockaddr_in6 *)&at->addr)->sin6_addr.s6_addr);
-    if (bad && !e->b->cfg->private_urls)
+    if (bad && !e->fetcher->cfg->private_urls)
         return CURL_SOCKET_BAD;
     return socket(at->family, at->socktype | SOCK_CLOEXEC, at->protocol);
 }
@@ -96,7 +96,7 @@ static curl_socket_t socket_open(void *arg, curlsocktype purpose, struct curl_so
 static void errand_free(errand *e)
 {
     ramet_upload_abort(e->to);
-    ramet_call_free(e->c);
+    ramet_call_free(e->call);
     if (e->curl)
         curl_easy_cleanup(e->curl);
     free(e->id);
@@ -118,7 +118,7 @@ static bool stopping(url_fetch *b)
 static int progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
     (void)a, (void)b, (void)c, (void)d;
-    return stopping(((errand *)arg)->b);
+    return stopping(((errand *)arg)->fetcher);
 }
 
 /* The upload begins with the first byte: the media type of the answer is not known earlier. */
@@ -128,7 +128,7 @@ static bool upload_begin(errand *e)
     curl_easy_getinfo(e->curl, CURLINFO_CONTENT_TYPE, &type);
     const char *given = *e->media_type ? e->media_type : type ? type : "application/octet-stream";
     ramet_upload_in in = {.name = e->name, .media_type = given, .id = e->id, .life_us = e->life_us};
-    return ramet_upload_begin(e->c, &in, &e->to) == RAMET_OK;
+    return ramet_upload_begin(e->call, &in, &e->to) == RAMET_OK;
 }
 
 static size_t body_take(char *p, size_t size, size_t n, void *arg)
@@ -161,15 +161,15 @@ static bool errand_fetch(errand *e)
 static void errand_run(errand *e)
 {
     ramet_attachment *a;
-    e->c = ramet_call_new(e->b->store, *e->owner ? e->owner : NULL, NULL);
+    e->call = ramet_call_new(e->fetcher->store, *e->owner ? e->owner : NULL, NULL);
     e->curl = curl_easy_init();
     bool got = e->curl && errand_fetch(e);
     if (got && ramet_upload_finish(e->to, &a) == RAMET_OK) {
         e->to = NULL;
         return;
     }
-    if (!stopping(e->b))
-        ramet_fetch_fail(e->c, e->id);
+    if (!stopping(e->fetcher))
+        ramet_fetch_fail(e->call, e->id);
 }
 
 static void *runner(void *arg)
@@ -210,7 +210,7 @@ void url_fetch_start(url_fetch *b, const ramet_fetch *f)
 {
     pthread_t thread;
     errand *e = xcalloc(1, sizeof *e);
-    e->b = b;
+    e->fetcher = b;
     e->id = xstrdup(f->id);
     e->url = xstrdup(f->url);
     e->name = xstrdup(f->name);
@@ -231,8 +231,8 @@ void url_fetch_start(url_fetch *b, const ramet_fetch *f)
     pthread_mutex_unlock(&b->lock);
     if (room)
         return;
-    e->c = ramet_call_new(b->store, NULL, NULL);
-    ramet_fetch_fail(e->c, e->id);
+    e->call = ramet_call_new(b->store, NULL, NULL);
+    ramet_fetch_fail(e->call, e->id);
     errand_free(e);
 }
 

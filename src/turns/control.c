@@ -140,7 +140,7 @@ bool turns_cancel(turns *t, request *q, const char *session, const char *id, ram
 {
     ramet_append_out appended;
     char outcome[OUTCOME_TEXT];
-    ramet_turn *turn = turn_find_running(q->c, session, id, err);
+    ramet_turn *turn = turn_find_running(q->call, session, id, err);
     if (!turn)
         return false;
     run *r = run_find(t, session, turn->id);
@@ -149,14 +149,14 @@ bool turns_cancel(turns *t, request *q, const char *session, const char *id, ram
         run_close(r, RAMET_TURN_CANCELLED, NULL);
     } else if (t->nodes) {
         node_command what = {.operation = "cancel", .session = session, .turn = turn->id};
-        done = node_execute(t, q->c, &what, outcome, err);
-    } else if (ramet_turn_end(q->c, turn->id, RAMET_TURN_CANCELLED, NULL, NULL, 0, &appended) !=
+        done = node_execute(t, q->call, &what, outcome, err);
+    } else if (ramet_turn_end(q->call, turn->id, RAMET_TURN_CANCELLED, NULL, NULL, 0, &appended) !=
                RAMET_OK) {
-        done = turn_refuse_call(err, q->c);
+        done = turn_refuse_call(err, q->call);
     }
     if (r)
         run_put(r);
-    return done && turn_read(q->c, session, turn->id, out, err);
+    return done && turn_read(q->call, session, turn->id, out, err);
 }
 
 /* False with an empty `outcome`: it could not be delivered. */
@@ -165,8 +165,9 @@ static bool answer_hand_over(turns *t, request *q, run *r, const node_command *w
 {
     snprintf(outcome, OUTCOME_TEXT, "%s", outcome_no_question);
     if (r && !r->is_remote)
-        snprintf(outcome, OUTCOME_TEXT, "%s", answer_give(r, q->a, what->question, what->answer));
-    else if (t->nodes && !node_execute(t, q->c, what, outcome, err))
+        snprintf(outcome, OUTCOME_TEXT, "%s",
+                 answer_give(r, q->arena, what->question, what->answer));
+    else if (t->nodes && !node_execute(t, q->call, what, outcome, err))
         return false;
     if (strcmp(outcome, outcome_done) == 0)
         return true;
@@ -192,7 +193,7 @@ bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listen
                          .answer = in->text};
     subscriber *s = NULL;
     *out = NULL;
-    bool runs = turn_find_running(q->c, in->session, in->turn, err);
+    bool runs = turn_find_running(q->call, in->session, in->turn, err);
     run *r = !runs      ? NULL
              : listener ? remote_find(t, in->session, in->turn)
                         : run_find(t, in->session, in->turn);
@@ -209,5 +210,5 @@ bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listen
     if (follows)
         return true;
     body_stream_drop(q);
-    return given && turn_read(q->c, in->session, in->turn, out, err);
+    return given && turn_read(q->call, in->session, in->turn, out, err);
 }

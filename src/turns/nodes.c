@@ -168,7 +168,7 @@ void nodes_send(nodes *n, const node_message *m)
     buf_init(&text, MAX_MESSAGE_BYTES);
     node_message_write(m, &text);
     if (!text.over)
-        out_add(n, item_new(text.p, text.n));
+        out_add(n, item_new(text.data, text.n));
     buf_release(&text);
 }
 
@@ -213,7 +213,7 @@ static void item_send(nodes *n, const item *i, buf *text)
     buf_add(text, i->text, i->n);
     node_message_finish(text, after);
     if (!text->over)
-        ramet_tell(n->store, text->p, text->n);
+        ramet_tell(n->store, text->data, text->n);
 }
 
 /* One item less to process: wakes threads that wait for a queue. */

@@ -75,7 +75,7 @@ void remote_send_run(run *r)
     m.parts = xcalloc(m.n_parts + 1, sizeof *m.parts);
     for (size_t i = 0; i < m.n_parts; i++)
         m.parts[i] = (node_part){.is_thinking = r->parts.items[i].is_thinking,
-                                 .text = r->parts.items[i].text.p,
+                                 .text = r->parts.items[i].text.data,
                                  .n = r->parts.items[i].text.n};
     nodes_send(r->turns->nodes, &m);
     free(m.parts);

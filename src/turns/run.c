@@ -157,7 +157,7 @@ static void parts_pending(parts_text *p, const run *r)
 {
     for (size_t i = 0; i < r->parts.n; i++) {
         const run_part *part = &r->parts.items[i];
-        jw_kstr(part_begin(p, part->is_thinking ? "thinking" : "text"), "text", part->text.p);
+        jw_kstr(part_begin(p, part->is_thinking ? "thinking" : "text"), "text", part->text.data);
         jw_end_object(&p->writer);
     }
     if (!r->plan_is_new)
@@ -402,7 +402,7 @@ void run_delta_add(run *r, bool is_thinking, const char *text, size_t n)
     r->bytes_pending += n;
     r->said += (int64_t)n;
     if (!is_thinking)
-        r->chars += (int64_t)utf8_count(to->p + from);
+        r->chars += (int64_t)utf8_count(to->data + from);
     r->heard = time_mono_us();
 }
 

@@ -163,14 +163,14 @@ static const char *begun_text(arena *a, const begin *b, bool names_all)
 static bool begun_read(request *q, const ramet_once *o, begin *list, size_t n, turn_error *err)
 {
     json_doc d;
-    if (!json_parse(q->a, o->bytes, o->n, 0, &d, NULL))
+    if (!json_parse(q->arena, o->bytes, o->n, 0, &d, NULL))
         return turn_refuse(err, RAMET_INTERNAL, "", NULL,
                            "the answer that was kept cannot be read");
     const json_node *all = json_get(&d, &d.nodes[0], "turns");
     const json_node *v = all ? json_first(&d, all) : &d.nodes[0];
     for (size_t i = 0; i < n && v; i++) {
-        list[i].session = json_text(q->a, &d, json_get(&d, v, "session_id"));
-        list[i].turn_id = json_text(q->a, &d, json_get(&d, v, "turn_id"));
+        list[i].session = json_text(q->arena, &d, json_get(&d, v, "session_id"));
+        list[i].turn_id = json_text(q->arena, &d, json_get(&d, v, "turn_id"));
         v = all ? json_next(&d, all, v) : NULL;
     }
     return true;
@@ -190,7 +190,7 @@ static ramet_status fork_place(request *q, const begin *b, ramet_fork_in *in)
         in->expected_head = NULL; /* it was checked for the first */
     if (!b->index || in->at.entry_id)
         return RAMET_OK;
-    ramet_status st = ramet_read(q->c, b->in->session, &first, &page);
+    ramet_status st = ramet_read(q->call, b->in->session, &first, &page);
     if (st == RAMET_OK && page.n)
         in->at = (ramet_at){page.entries[0].id, RAMET_BEFORE};
     return st;
@@ -198,11 +198,11 @@ static ramet_status fork_place(request *q, const begin *b, ramet_fork_in *in)
 
 static bool fork_refuse(turn_error *err, request *q, const begin *b)
 {
-    turn_refuse_call(err, q->c);
+    turn_refuse_call(err, q->call);
     bool asked = !b->fan && err->error.status != RAMET_KEY_MISMATCH;
     if (asked && *err->error.field && strcmp(err->error.field, "expected_head") != 0)
         snprintf(err->error.field, sizeof err->error.field, "fork.%.40s",
-                 ramet_call_error(q->c)->field);
+                 ramet_call_error(q->call)->field);
     return false;
 }
 
@@ -216,19 +216,19 @@ static bool fork_make(request *q, begin *b, const char *scope, turn_error *err)
     if (b->fan && fork_place(q, b, &in) != RAMET_OK)
         return fork_refuse(err, q, b);
     if (!in.id)
-        in.id = arena_strdup(q->a, uuid7(time_now_us(), uuid));
-    char *text = fork_text(q->a, in.id, b->fan);
+        in.id = arena_strdup(q->arena, uuid7(time_now_us(), uuid));
+    char *text = fork_text(q->arena, in.id, b->fan);
     kept keep = {201, text};
     once.scope = scope;
     once.answer = kept_answer;
     once.arg = &keep;
-    ramet_call_once(q->c, scope ? &once : NULL);
-    ramet_status st = ramet_fork(q->c, b->in->session, &in, &out, NULL);
-    ramet_call_once(q->c, NULL);
+    ramet_call_once(q->call, scope ? &once : NULL);
+    ramet_status st = ramet_fork(q->call, b->in->session, &in, &out, NULL);
+    ramet_call_once(q->call, NULL);
     if (st != RAMET_OK)
         return fork_refuse(err, q, b);
     b->forked = out != NULL;
-    fork_text_read(out ? text : arena_memdup(q->a, once.bytes, once.n), b);
+    fork_text_read(out ? text : arena_memdup(q->arena, once.bytes, once.n), b);
     return true;
 }
 
@@ -311,14 +311,14 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
     in.agent = b->agent->name;
     in.group = b->run->group;
     in.host = t->host;
-    kept keep = {200, begun_text(q->a, b, is_last && b->fan)};
+    kept keep = {200, begun_text(q->arena, b, is_last && b->fan)};
     once.answer = kept_answer;
     once.arg = &keep;
     if (!is_last)
-        once.scope = arena_printf(q->a, "turn %s %s", b->session, q->once.scope);
-    ramet_call_once(q->c, q->has_once ? &once : NULL);
-    ramet_status st = ramet_turn_begin(q->c, b->session, &in, &b->turn, &b->appended);
-    ramet_call_once(q->c, NULL);
+        once.scope = arena_printf(q->arena, "turn %s %s", b->session, q->once.scope);
+    ramet_call_once(q->call, q->has_once ? &once : NULL);
+    ramet_status st = ramet_turn_begin(q->call, b->session, &in, &b->turn, &b->appended);
+    ramet_call_once(q->call, NULL);
     if (st == RAMET_OK && b->turn) {
         run_ready(b);
         return true;
@@ -329,8 +329,8 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
     if (st == RAMET_OK)
         return is_last ? begun_read(q, &once, b - b->index, b->index + 1, err)
                        : begun_read(q, &once, b, 1, err);
-    return st == RAMET_TURN_RUNNING_ALREADY ? refuse_running(err, q->c, b->session)
-                                            : turn_refuse_call(err, q->c);
+    return st == RAMET_TURN_RUNNING_ALREADY ? refuse_running(err, q->call, b->session)
+                                            : turn_refuse_call(err, q->call);
 }
 
 /* Deletes the fork of a turn that did not begin. */
@@ -347,8 +347,8 @@ static void fork_unmake(turns *t, const begin *b)
 static bool begin_look(turns *t, request *q, begin *b, turn_error *err)
 {
     b->session = b->in->session;
-    if (ramet_session_get(q->c, b->session, &b->at) != RAMET_OK)
-        return turn_refuse_call(err, q->c);
+    if (ramet_session_get(q->call, b->session, &b->at) != RAMET_OK)
+        return turn_refuse_call(err, q->call);
     return agent_choose(t, b, err);
 }
 
@@ -366,17 +366,18 @@ static bool begin_fork(request *q, begin *b, turn_error *err)
         if (first)
             *b->fan = anew;
         if (q->has_once)
-            scope = arena_printf(q->a, "fork %zu.%d %s %s", b->index, i, first_fork, q->once.scope);
+            scope =
+                arena_printf(q->arena, "fork %zu.%d %s %s", b->index, i, first_fork, q->once.scope);
         if (!fork_make(q, b, scope, err))
             return false;
-        st = ramet_session_get(q->c, b->session, &b->at);
+        st = ramet_session_get(q->call, b->session, &b->at);
     }
     if (first)
         b->fan->first = b->session;
     if (st == RAMET_SESSION_NOT_FOUND && !b->forked)
         return turn_refuse(err, RAMET_KEY_MISMATCH, "idempotency_key", NULL,
                            "the idempotency key was tried too often; take another one");
-    return st == RAMET_OK || turn_refuse_call(err, q->c);
+    return st == RAMET_OK || turn_refuse_call(err, q->call);
 }
 
 /* ------------------------------------------------------------------ joining */
@@ -410,8 +411,8 @@ static ramet_status past_entries(run *r, ramet_call *c)
 static run *run_past(turns *t, request *q, const ramet_session *s, const char *id, turn_error *err)
 {
     ramet_turn *turn;
-    if (ramet_turn_get(q->c, s->id, id, &turn) != RAMET_OK) {
-        turn_refuse_call(err, q->c);
+    if (ramet_turn_get(q->call, s->id, id, &turn) != RAMET_OK) {
+        turn_refuse_call(err, q->call);
         return NULL;
     }
     run *remote = turn->status == RAMET_TURN_RUNNING ? remote_find(t, s->id, id) : NULL;
@@ -433,9 +434,9 @@ static run *run_past(turns *t, request *q, const ramet_session *s, const char *i
     r->is_past = true;
     run_move(r, RUN_OVER);
     snprintf(r->error, sizeof r->error, "%.500s", turn->error ? turn->error : "");
-    if (past_entries(r, q->c) == RAMET_OK)
+    if (past_entries(r, q->call) == RAMET_OK)
         return r;
-    turn_refuse_call(err, q->c);
+    turn_refuse_call(err, q->call);
     run_put(r);
     return NULL;
 }
@@ -449,8 +450,8 @@ static bool runs_find(turns *t, request *q, begin *list, size_t n, turn_error *e
         ramet_session *s = NULL;
         if (b->run)
             continue;
-        if (ramet_session_get(q->c, b->session, &s) != RAMET_OK)
-            return turn_refuse_call(err, q->c);
+        if (ramet_session_get(q->call, b->session, &s) != RAMET_OK)
+            return turn_refuse_call(err, q->call);
         b->run = run_find(t, b->session, b->turn_id);
         if (!b->run)
             b->run = run_past(t, q, s, b->turn_id, err);
@@ -527,7 +528,7 @@ static void turns_undo(turns *t, begin *list, size_t n)
 static bool turns_begin(turns *t, request *q, const turn_batch *batch, begin *list, turn_error *err)
 {
     char group[UUID_TEXT];
-    fan f = {.group = arena_strdup(q->a, uuid7(time_now_us(), group))};
+    fan f = {.group = arena_strdup(q->arena, uuid7(time_now_us(), group))};
     bool fine = true;
     for (size_t i = 0; fine && i < batch->n; i++)
         fine = begin_look(t, q, &list[i], err);
@@ -557,8 +558,8 @@ bool turns_run(turns *t, request *q, turn_batch *batch, const turn_listener *lis
     assert(batch->n && batch->n <= TURNS_MAX_PER_REQUEST);
     for (size_t i = 0; i < batch->n; i++)
         list[i] = (begin){.in = &batch->items[i], .index = i};
-    if (ramet_once_look(q->c) != RAMET_OK)
-        fine = turn_refuse_call(err, q->c);
+    if (ramet_once_look(q->call) != RAMET_OK)
+        fine = turn_refuse_call(err, q->call);
     else if (q->has_once && q->once.repeated)
         fine = begun_read(q, &q->once, list, batch->n, err) && runs_find(t, q, list, batch->n, err);
     else if (turns_admit(t, (int64_t)batch->n))

@@ -74,7 +74,7 @@ static void subscriber_send(subscriber *s, const turn_event *e, size_t index)
     if (!s->is_finished) {
         s->is_finished = !s->listener.event(s->listener.arg, &own, &out);
         if (!out.over && out.n)
-            subscriber_write(s, out.p, out.n);
+            subscriber_write(s, out.data, out.n);
     }
     pthread_mutex_unlock(&s->lock);
     buf_release(&out);
@@ -147,7 +147,7 @@ static shared_buf *event_bytes(run *r, const turn_event *e, bool is_watched)
         return NULL;
     buf_clear(&r->bytes);
     r->turns->watch(NULL, e, &r->bytes);
-    return r->bytes.over || !r->bytes.n ? NULL : shared_buf_new(r->bytes.p, r->bytes.n);
+    return r->bytes.over || !r->bytes.n ? NULL : shared_buf_new(r->bytes.data, r->bytes.n);
 }
 
 static void subscription_send(const run *r, subscription *s, const turn_event *e, shared_buf *bytes)
@@ -296,7 +296,7 @@ static int64_t chars_from(const run *r, size_t part, size_t byte)
     int64_t n = 0;
     for (size_t i = part; i < r->parts.n; i++, byte = 0)
         if (!r->parts.items[i].is_thinking)
-            n += (int64_t)utf8_count(r->parts.items[i].text.p + byte);
+            n += (int64_t)utf8_count(r->parts.items[i].text.data + byte);
     return n;
 }
 
@@ -314,7 +314,7 @@ static void subscription_catch_up(const run *r, subscription *s)
         const run_part *p = &r->parts.items[s->part];
         if (s->byte == p->text.n)
             continue;
-        turn_event e = event_delta(r, p->is_thinking, p->text.p + s->byte, p->text.n - s->byte,
+        turn_event e = event_delta(r, p->is_thinking, p->text.data + s->byte, p->text.n - s->byte,
                                    r->chars - chars_from(r, s->part, s->byte));
         subscriber_send(s->subscriber, &e, s->index);
     }
@@ -419,7 +419,7 @@ static const char *running_text(const run *r, bool is_thinking, arena *a, size_t
     char *text = arena_alloc(a, *n + 1), *at = text;
     for (size_t i = 0; i < r->parts.n; i++)
         if (r->parts.items[i].is_thinking == is_thinking) {
-            memcpy(at, r->parts.items[i].text.p, r->parts.items[i].text.n);
+            memcpy(at, r->parts.items[i].text.data, r->parts.items[i].text.n);
             at += r->parts.items[i].text.n;
         }
     *at = 0;

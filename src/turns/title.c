@@ -81,9 +81,9 @@ static bool title_no_usage(void *arg, const ramet_usage *u)
 /* The first line, without surrounding quotes. "" if it cannot be a title. */
 static const char *title_of(arena *a, const buf *text)
 {
-    if (text->over || !utf8_valid(text->p, text->n) || memchr(text->p, 0, text->n))
+    if (text->over || !utf8_valid(text->data, text->n) || memchr(text->data, 0, text->n))
         return "";
-    char *line = text_preview(a, text->p, TITLE_CHARS);
+    char *line = text_preview(a, text->data, TITLE_CHARS);
     size_t n = strlen(line);
     if (n > 1 && (*line == '"' || *line == '\'') && line[n - 1] == *line) {
         line[n - 1] = 0;

@@ -63,7 +63,7 @@ static bool line_put(session *s, const char *key, const char *text, size_t n, co
     else
         jw_strn(&w, text, n);
     jw_end_object(&w);
-    puts(b.p);
+    puts(b.data);
     fflush(stdout);
     buf_release(&b);
     return true;
@@ -95,7 +95,7 @@ static bool json_put(session *s, const char *key, const char *names[3], const ch
         jw_kstr(&w, names[i], values[i]);
     jw_kraw(&w, raw_name, raw);
     jw_end_object(&w);
-    bool on = line_put(s, key, NULL, 0, b.p);
+    bool on = line_put(s, key, NULL, 0, b.data);
     buf_release(&b);
     return on;
 }
@@ -212,7 +212,7 @@ static void one_run(session *s)
     if (s->cancelled_at)
         jw_kint(&w, "late_ms", (now - s->cancelled_at) / 1000);
     jw_end_object(&w);
-    puts(b.p);
+    puts(b.data);
     fflush(stdout);
     buf_release(&b);
     buf_release(&s->text);
@@ -231,7 +231,7 @@ static void many_run(const session *like, int64_t times)
     for (int64_t i = 0; i < times; i++) {
         pthread_join(all[i].thread, NULL);
         ends[all[i].out.end]++;
-        different += i == 0 || strcmp(all[i].text.p, all[0].text.p) != 0;
+        different += i == 0 || strcmp(all[i].text.data, all[0].text.data) != 0;
     }
     printf("{\"ends\":[%lld,%lld,%lld],\"texts\":%lld}\n", (long long)ends[0], (long long)ends[1],
            (long long)ends[2], (long long)different);
@@ -256,7 +256,7 @@ static void kinds_put(void)
         jw_end_object(&w);
     }
     jw_end_object(&w);
-    puts(b.p);
+    puts(b.data);
     buf_release(&b);
 }
 

@@ -79,8 +79,8 @@ static void done(request *q, int64_t sent, void *arg)
 {
     (void)sent;
     (void)arg;
-    ramet_call_free(q->c);
-    q->c = NULL;
+    ramet_call_free(q->call);
+    q->call = NULL;
 }
 
 static void count(void *arg, const char *what, const char *type, const char *name)

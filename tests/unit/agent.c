@@ -56,7 +56,7 @@ Test(agent, the_first_configured_is_the_default)
     jw_init(&w, &b, 0);
     agents_write(set, &w);
     cr_assert_str_eq(
-        b.p,
+        b.data,
         "[{\"name\":\"gpt\",\"kind\":\"openai\",\"about\":\"a model behind an OpenAI-compatible "
         "chat "
         "endpoint\",\"default\":true,\"model\":\"m\"},{\"name\":\"slow\",\"kind\":\"echo\","
@@ -160,7 +160,7 @@ static char *request(const ramet_entry *history, size_t n)
     agent_turn t = {.turn_id = "turn-secret", .history = history, .n = n, .cache_key = "root"};
     buf b;
     cr_assert(openai_request(&plain, &t, &b));
-    char *out = xstrdup(b.p);
+    char *out = xstrdup(b.data);
     arena *a = arena_new();
     json_doc d;
     cr_assert(json_parse(a, out, strlen(out), 0, &d, NULL));
@@ -277,8 +277,8 @@ Test(agent, a_long_cache_key_is_hashed)
     agent_turn t = {.cache_key = key};
     buf b;
     cr_assert(openai_request(&plain, &t, &b));
-    cr_assert_null(strstr(b.p, "kkk"));
-    const char *at = strstr(b.p, "\"prompt_cache_key\":\"");
+    cr_assert_null(strstr(b.data, "kkk"));
+    const char *at = strstr(b.data, "\"prompt_cache_key\":\"");
     cr_assert(at && strcspn(at + 20, "\"") == 64);
     buf_release(&b);
 }
@@ -351,7 +351,7 @@ static const char *stream_read(arena *a, const char *bytes, size_t n, size_t pie
     }
     agent_result r;
     openai_stream_end(st, NULL, &r);
-    const char *out = arena_printf(a, "%s [%s]", h.text.p,
+    const char *out = arena_printf(a, "%s [%s]", h.text.data,
                                    r.end == AGENT_DONE        ? "done"
                                    : r.end == AGENT_CANCELLED ? "cancelled"
                                                               : r.message);
@@ -447,7 +447,7 @@ Test(agent, a_stream_is_bounded)
     buf_init(&b, 64 << 20);
     buf_puts(&b, "data: {");
     buf_pad(&b, 'x', 2 << 20);
-    cr_assert_str_eq(stream_read(a, b.p, b.n, 4096, NULL, -1),
+    cr_assert_str_eq(stream_read(a, b.data, b.n, 4096, NULL, -1),
                      " [a line of the stream is over 1 MiB]");
     buf_clear(&b);
     for (int i = 0; i < 34; i++) {
@@ -455,11 +455,11 @@ Test(agent, a_stream_is_bounded)
         buf_pad(&b, 'x', 500 << 10);
         buf_puts(&b, "\"}}]}\n");
     }
-    cr_assert(strstr(stream_read(a, b.p, b.n, 65536, NULL, -1), "[the answer is over 16 MiB]"));
+    cr_assert(strstr(stream_read(a, b.data, b.n, 65536, NULL, -1), "[the answer is over 16 MiB]"));
     buf_clear(&b);
     for (int i = 0; i < 200; i++)
         buf_printf(&b, D("\"tool_calls\":[{\"index\":%d}]"), i);
-    cr_assert(strstr(stream_read(a, b.p, b.n, 512, NULL, -1), "over 128 calls"));
+    cr_assert(strstr(stream_read(a, b.data, b.n, 512, NULL, -1), "over 128 calls"));
     buf_release(&b);
     arena_free(a);
 }

@@ -63,7 +63,7 @@ Test(base_buf, a_buffer_collects)
 {
     buf b;
     buf_init(&b, 1000);
-    cr_assert_str_eq(b.p, "");
+    cr_assert_str_eq(b.data, "");
     buf_puts(&b, "one");
     buf_puts(&b, NULL);
     buf_putc(&b, ' ');
@@ -72,14 +72,14 @@ Test(base_buf, a_buffer_collects)
     buf_printf(&b, "%s", "");
     buf_pad(&b, '-', 3);
     buf_pad(&b, '-', 0);
-    cr_assert_str_eq(b.p, "one two 3!---");
+    cr_assert_str_eq(b.data, "one two 3!---");
     cr_assert_eq(b.n, 13);
     buf_clear(&b);
-    cr_assert_str_eq(b.p, "");
+    cr_assert_str_eq(b.data, "");
     buf_puts(&b, "again");
-    cr_assert_str_eq(b.p, "again");
+    cr_assert_str_eq(b.data, "again");
     buf_release(&b);
-    cr_assert_str_eq(b.p, "");
+    cr_assert_str_eq(b.data, "");
 }
 
 Test(base_buf, a_buffer_stops_at_its_limit)
@@ -91,7 +91,7 @@ Test(base_buf, a_buffer_stops_at_its_limit)
         buf_putc(&b, 'y');
         cr_assert_not(b.over, "the limit itself fits");
         cr_assert_eq(b.n, 100);
-        cr_assert_eq(b.p[100], 0);
+        cr_assert_eq(b.data[100], 0);
         if (how == 0)
             buf_putc(&b, 'z');
         else if (how == 1)
@@ -99,12 +99,12 @@ Test(base_buf, a_buffer_stops_at_its_limit)
         else
             buf_pad(&b, 'z', 1);
         cr_assert(b.over);
-        cr_assert_str_eq(b.p, "");
+        cr_assert_str_eq(b.data, "");
         buf_puts(&b, "later");
-        cr_assert_str_eq(b.p, "", "nothing is added any more");
+        cr_assert_str_eq(b.data, "", "nothing is added any more");
         buf_clear(&b);
         buf_puts(&b, "fresh");
-        cr_assert_str_eq(b.p, "fresh");
+        cr_assert_str_eq(b.data, "fresh");
         buf_release(&b);
     }
     buf none;
@@ -121,10 +121,10 @@ Test(base_buf, an_address_keeps_letters_digits_and_what_is_plain)
     buf b;
     buf_init(&b, 100);
     buf_percent(&b, "aZ09-._~/ %\xc3\xa9", "-._~");
-    cr_assert_str_eq(b.p, "aZ09-._~%2F%20%25%C3%A9");
+    cr_assert_str_eq(b.data, "aZ09-._~%2F%20%25%C3%A9");
     buf_clear(&b);
     buf_percent(&b, "..", "-_~");
-    cr_assert_str_eq(b.p, "%2E%2E");
+    cr_assert_str_eq(b.data, "%2E%2E");
     buf_release(&b);
 }
 

@@ -202,9 +202,9 @@ Test(base_json, duplicate_keys_are_refused_in_small_and_large_objects)
             buf_printf(&b, "\"k%d\":%d,", i, i);
         size_t at = b.n;
         buf_puts(&b, "\"\\u006b0\":1}");
-        refuse(b.p, at, "duplicate key");
-        memcpy(b.p + at, "\"\\u006c0\":1}", 12);
-        take(b.p);
+        refuse(b.data, at, "duplicate key");
+        memcpy(b.data + at, "\"\\u006c0\":1}", 12);
+        take(b.data);
         buf_release(&b);
     }
 }
@@ -221,7 +221,7 @@ Test(base_json, many_keys_take_linear_time)
         buf_putc(&b, '}');
         int64_t t0 = time_mono_us();
         json_doc d;
-        cr_assert(json_parse(a, b.p, b.n, 0, &d, NULL));
+        cr_assert(json_parse(a, b.data, b.n, 0, &d, NULL));
         took[round] = time_mono_us() - t0;
         cr_assert_eq(d.nodes[0].count, (uint32_t)n);
         buf_release(&b);
@@ -449,7 +449,7 @@ Test(base_json, an_exponent_makes_up_for_many_zeros)
     buf_puts(&b, "0.");
     buf_pad(&b, '0', 5000);
     buf_puts(&b, "25e5002");
-    json_doc d = take(b.p);
+    json_doc d = take(b.data);
     int64_t v = 0;
     cr_assert(json_nano(&d, &d.nodes[0], &v));
     cr_assert_eq(v, 25000000000);
@@ -457,7 +457,7 @@ Test(base_json, an_exponent_makes_up_for_many_zeros)
     buf_putc(&b, '7');
     buf_pad(&b, '0', 5000);
     buf_puts(&b, "e-5000");
-    d = take(b.p);
+    d = take(b.data);
     cr_assert(json_nano(&d, &d.nodes[0], &v));
     cr_assert_eq(v, 7000000000);
     buf_release(&b);
@@ -489,8 +489,8 @@ static void writer_start(int indent)
 
 static void written(const char *want)
 {
-    cr_assert_str_eq(out.p, want);
-    take(out.p);
+    cr_assert_str_eq(out.data, want);
+    take(out.data);
     buf_release(&out);
 }
 
@@ -583,7 +583,7 @@ Test(base_json, writes_the_shortest_decimal)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         writer_start(0);
         jw_nano(&w, cases[i].v);
-        json_doc d = take(out.p);
+        json_doc d = take(out.data);
         int64_t back = 1;
         cr_assert(json_nano(&d, &d.nodes[0], &back));
         cr_assert_eq(back, cases[i].v);
@@ -639,7 +639,7 @@ static char *rewritten(const json_doc *d)
 {
     writer_start(0);
     rewrite(d, &d->nodes[0]);
-    char *text = arena_strdup(a, out.p);
+    char *text = arena_strdup(a, out.data);
     buf_release(&out);
     return text;
 }

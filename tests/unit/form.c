@@ -28,7 +28,7 @@ static const char *written(const form_schema *s, const void *value)
     buf_init(&out, 1 << 24);
     jw_init(&w, &out, 0);
     form_write(&w, s, value, NULL);
-    const char *text = arena_memdup(a, out.p, out.n);
+    const char *text = arena_memdup(a, out.data, out.n);
     buf_release(&out);
     return text;
 }

@@ -238,7 +238,7 @@ const char *ids_on(const char *session, int64_t branch)
         in.position += (int64_t)page.n;
     } while (page.more_after);
     cr_assert_eq(page.head.length, in.position);
-    char *text = arena_strdup(memory, b.p);
+    char *text = arena_strdup(memory, b.data);
     buf_release(&b);
     return text;
 }
@@ -273,7 +273,7 @@ const char *dump(const char *session, int64_t branch)
     }
     buf_printf(&b, "head %" PRId64 " %s %s\n", page.head.length, word(page.head.entry_id),
                page.head.hash);
-    char *text = arena_strdup(memory, b.p);
+    char *text = arena_strdup(memory, b.data);
     buf_release(&b);
     return text;
 }

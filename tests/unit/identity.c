@@ -52,7 +52,7 @@ static const char *who(const face *f, const char *bearer, const char *query, con
                        const char *key)
 {
     size_t n = 0;
-    W.q = (request){.a = W.mem, .header = header_get, .query = W.query};
+    W.q = (request){.arena = W.mem, .header = header_get, .query = W.query};
     face_set(&W.q, f, NULL);
     buf_init(&W.q.out, 4096);
     memset(W.headers, 0, sizeof W.headers);
@@ -117,7 +117,7 @@ Test(identity, every_route_has_roles_and_its_face_a_rule)
 static int role_status(const face *f, unsigned roles, request_caller caller)
 {
     face_route r = {.roles = roles};
-    W.q = (request){.a = W.mem, .header = header_get, .caller = caller};
+    W.q = (request){.arena = W.mem, .header = header_get, .caller = caller};
     buf_init(&W.q.out, 4096);
     face_set(&W.q, f, &r);
     int status = face_check_role(&W.q) ? 0 : W.q.status;

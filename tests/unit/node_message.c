@@ -28,7 +28,7 @@ static node_message sent(const node_message *m, int64_t after)
     buf_init(&text, (size_t)1 << 20);
     node_message_write(m, &text);
     node_message_finish(&text, after);
-    cr_assert(node_message_read(mem, text.p, text.n, &out), "%s", text.p);
+    cr_assert(node_message_read(mem, text.data, text.n, &out), "%s", text.data);
     buf_release(&text);
     cr_assert_eq(out.kind, m->kind);
     cr_assert_eq(out.after, after);
@@ -138,6 +138,6 @@ Test(node_message, members_keep_their_names)
     buf_init(&out, 4096);
     node_message_write(&m, &out);
     node_message_finish(&out, m.after);
-    cr_assert_str_eq(out.p, text);
+    cr_assert_str_eq(out.data, text);
     buf_release(&out);
 }

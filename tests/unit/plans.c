@@ -121,7 +121,7 @@ static char *other_text(const other_case *c)
     char *found = strstr(EVENTS_MOVE, c->part) ? strdup(EVENTS_MOVE) : NULL;
     buf_init(&text, TEXT);
     for (size_t i = 0; !found && batch_text(i, &text); i++) {
-        found = strstr(text.p, c->part) ? strdup(text.p) : NULL;
+        found = strstr(text.data, c->part) ? strdup(text.data) : NULL;
         buf_clear(&text);
     }
     buf_release(&text);
@@ -366,8 +366,8 @@ Test(plans, every_statement_that_scans_is_listed)
     for (size_t i = 0; batch_text(i, &text); i++) {
         bool listed = false;
         for (size_t k = 0; k < N_OTHERS; k++)
-            listed |= strstr(text.p, others[k].part) != NULL;
-        cr_expect(listed, "in no list: %s", text.p);
+            listed |= strstr(text.data, others[k].part) != NULL;
+        cr_expect(listed, "in no list: %s", text.data);
         buf_clear(&text);
     }
     buf_release(&text);

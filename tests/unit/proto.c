@@ -53,7 +53,7 @@ static const char *round_trip(const char *json)
     jw_object(&w);
     cr_assert(proto_members(a, &w, m, &why), "%s", why);
     jw_end_object(&w);
-    const char *text = arena_memdup(a, out.p, out.n);
+    const char *text = arena_memdup(a, out.data, out.n);
     buf_release(&out);
     free(bytes);
     return text;

@@ -36,7 +36,7 @@ static const agent_setting settings[] = {
     {NULL, NULL, NULL, false}};
 
 typedef struct a2a {
-    arena *a;
+    arena *arena;
     a2a_settings set;
     pthread_mutex_t lock; /* guards the card */
     char *card_url;       /* NULL: no card was read */
@@ -137,7 +137,7 @@ static bool a2a_open(agent *a, char *message)
 {
     arena *mem = arena_new();
     a2a *own = arena_alloc(mem, sizeof *own);
-    own->a = mem;
+    own->arena = mem;
     if (!settings_read(a, own, message)) {
         arena_free(mem);
         return false;
@@ -155,7 +155,7 @@ static void a2a_close(agent *a)
     free(own->card_url);
     pthread_mutex_destroy(&own->lock);
     wire_close();
-    arena_free(own->a);
+    arena_free(own->arena);
 }
 
 /* ------------------------------------------------------------------ a turn */
@@ -228,7 +228,7 @@ static bool card_read(talk *t, const buf *text, agent_result *out)
     json_doc d;
     const char *url;
     bool v1;
-    if (!json_parse(t->a, text->p, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT)) {
+    if (!json_parse(t->a, text->data, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT)) {
         agent_fail(out, "the agent's card is no JSON object");
         return false;
     }
@@ -273,7 +273,7 @@ static bool exchange_failed(const talk *t, const wire_out *got, agent_result *ou
         agent_fail(out, "the agent cannot be reached: %s", got->why);
     else
         agent_fail(out, "the agent answered %ld%s%.200s", got->status, got->error.n ? ": " : "",
-                   got->error.p);
+                   got->error.data);
     return false;
 }
 
@@ -289,7 +289,7 @@ static bool card_fetch(talk *t, agent_result *out)
                   .n_headers = headers_fill(t, false, "application/json", headers),
                   .limits = &t->set->limits,
                   .deadline = t->deadline,
-                  .s = t->s,
+                  .sink = t->s,
                   .piece = card_piece,
                   .arg = &text};
     for (int64_t attempt = 0;; attempt++) {
@@ -340,7 +340,7 @@ static bool call_run(talk *t, const char *method, const char *params, bool strea
                   .n = strlen(body),
                   .limits = &t->set->limits,
                   .deadline = t->deadline,
-                  .s = t->s,
+                  .sink = t->s,
                   .piece = answer_piece,
                   .arg = &t->answer};
     for (int64_t attempt = 0;; attempt++) {

@@ -79,9 +79,9 @@ typedef enum {
 } a2a_state;
 
 typedef struct a2a_answer {
-    arena *a;       /* for the turn */
+    arena *arena;   /* for the turn */
     arena *scratch; /* for one event */
-    const agent_sink *s;
+    const agent_sink *sink;
     bool keeps;      /* the agent records tool calls itself: do not report them */
     buf line, event; /* current line and event of the stream */
     buf whole;       /* a response that is not a stream */

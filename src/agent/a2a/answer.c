@@ -17,7 +17,7 @@ enum { EVENT_DEPTH = 100 };
 
 void a2a_answer_init(a2a_answer *an, arena *a, const agent_sink *s)
 {
-    *an = (a2a_answer){.a = a, .scratch = arena_new(), .s = s};
+    *an = (a2a_answer){.arena = a, .scratch = arena_new(), .sink = s};
     buf_init(&an->line, A2A_EVENT_BYTES);
     buf_init(&an->event, A2A_EVENT_BYTES);
     buf_init(&an->whole, A2A_EVENT_BYTES);
@@ -63,7 +63,7 @@ static void text_emit(a2a_answer *an, const char *text, size_t n)
         n -= 2;
     }
     if (an->after && an->said.n) {
-        if (!an->apart && !an->s->delta(an->s->arg, "\n\n", 2))
+        if (!an->apart && !an->sink->delta(an->sink->arg, "\n\n", 2))
             an->state = A2A_STOPPED;
         buf_puts(&an->said, "\n\n");
         an->from = an->said.n;
@@ -72,7 +72,7 @@ static void text_emit(a2a_answer *an, const char *text, size_t n)
     buf_add(&an->said, text, n);
     if (an->said.over)
         fail(an, "the answer is over 16 MiB", NULL);
-    else if (an->state != A2A_STOPPED && !an->s->delta(an->s->arg, text, n))
+    else if (an->state != A2A_STOPPED && !an->sink->delta(an->sink->arg, text, n))
         an->state = A2A_STOPPED;
 }
 
@@ -85,7 +85,7 @@ static void text_emit_piece(a2a_answer *an, const char *text)
 static void text_emit_whole(a2a_answer *an, const char *text)
 {
     size_t n = strlen(text), came = an->after ? 0 : an->said.n - an->from;
-    const char *pieces = an->said.p + an->said.n - came;
+    const char *pieces = an->said.data + an->said.n - came;
     if (came && came <= n && memcmp(text, pieces, came) == 0) {
         text_emit(an, text + came, n - came);
     } else if (!(came > n && memcmp(pieces + came - n, text, n) == 0)) {
@@ -99,10 +99,10 @@ static void text_emit_whole(a2a_answer *an, const char *text)
 static void text_emit_artifact(a2a_answer *an, const char *text)
 {
     size_t n = strlen(text);
-    bool there = n <= an->said.n && memcmp(an->said.p + an->said.n - n, text, n) == 0;
+    bool there = n <= an->said.n && memcmp(an->said.data + an->said.n - n, text, n) == 0;
     if (there)
         an->after = true;
-    else if (an->said.n && n > an->said.n && memcmp(text, an->said.p, an->said.n) == 0)
+    else if (an->said.n && n > an->said.n && memcmp(text, an->said.data, an->said.n) == 0)
         text_emit(an, text + an->said.n, n - an->said.n);
     else
         text_emit_whole(an, text);
@@ -145,11 +145,11 @@ static bool known(a2a_answer *an, const char *id, bool call)
             return true;
     if (!id)
         return false;
-    const char *copy = arena_strdup(an->a, id);
+    const char *copy = arena_strdup(an->arena, id);
     if (call)
-        VEC_PUSH(an->a, &an->calls, copy);
+        VEC_PUSH(an->arena, &an->calls, copy);
     else
-        VEC_PUSH(an->a, &an->seen, copy);
+        VEC_PUSH(an->arena, &an->seen, copy);
     return false;
 }
 
@@ -172,9 +172,9 @@ static bool tool_emit(a2a_answer *an, const json_doc *d, const json_node *part)
     id = id ? id : agent_call_id(made);
     const json_node *value = json_get(d, data, call ? "args" : "response");
     const char *json = value ? json_raw(an->scratch, d, value) : "{}";
-    bool on = call ? an->s->tool_call(an->s->arg, id, name ? name : "tool", json)
-                   : an->s->tool_result(an->s->arg, id, json,
-                                        json_is(json_get(d, part, "is_error"), JSON_TRUE));
+    bool on = call ? an->sink->tool_call(an->sink->arg, id, name ? name : "tool", json)
+                   : an->sink->tool_result(an->sink->arg, id, json,
+                                           json_is(json_get(d, part, "is_error"), JSON_TRUE));
     if (!on)
         an->state = A2A_STOPPED;
     entry_was_made(an);
@@ -208,7 +208,7 @@ static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts
         if (!t && tool_emit(an, d, p))
             continue;
         if (t && json_is(meta_get(d, p, "thought"), JSON_TRUE)) {
-            if (!an->s->thinking(an->s->arg, t, strlen(t)))
+            if (!an->sink->thinking(an->sink->arg, t, strlen(t)))
                 an->state = A2A_STOPPED;
             continue;
         }
@@ -216,7 +216,7 @@ static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts
         buf_puts(&text, t ? t : "");
     }
     if (text.n && an->state != A2A_STOPPED)
-        emit(an, text.p);
+        emit(an, text.data);
     buf_release(&text);
 }
 
@@ -255,7 +255,7 @@ static void artifact_emit(a2a_answer *an, const json_doc *d, const json_node *ar
     const char *id = text_of(an, d, artifact, "artifactId");
     bool same = id && an->artifact && strcmp(id, an->artifact) == 0;
     if (!same)
-        an->artifact = arena_strdup(an->a, id);
+        an->artifact = arena_strdup(an->arena, id);
     if (piece && same && !an->apart)
         an->after = false;
     parts_emit(an, d, json_get(d, artifact, "parts"), piece ? text_emit_piece : text_emit_artifact);
@@ -297,7 +297,7 @@ static const char *confirmation(const a2a_answer *an, const json_doc *d, const j
         const json_node *args = json_get(d, data, "args");
         const json_node *call = json_get(d, args, "originalFunctionCall");
         const char *name = text_of(an, d, call, "name");
-        return name ? arena_printf(an->a, "May %s run with %s?", name,
+        return name ? arena_printf(an->arena, "May %s run with %s?", name,
                                    json_raw(an->scratch, d, json_get(d, call, "args")))
                     : "May it go on?";
     }
@@ -313,7 +313,7 @@ static void question_take(a2a_answer *an, const json_doc *d, const json_node *me
     const json_node *parts = json_get(d, message, "parts");
     const char *confirm = confirmation(an, d, parts), *text = parts_text(an, d, parts);
     an->confirm = confirm != NULL;
-    an->question = *text     ? arena_strdup(an->a, text)
+    an->question = *text     ? arena_strdup(an->arena, text)
                    : confirm ? confirm
                              : "The agent asks for more.";
     an->state = A2A_ASKS;
@@ -365,7 +365,7 @@ static void task_emit(a2a_answer *an, const json_doc *d, const json_node *task)
     remote_state state = state_read(an, d, status);
     const char *id = text_of(an, d, task, "id");
     if (id)
-        an->task = arena_strdup(an->a, id);
+        an->task = arena_strdup(an->arena, id);
     if (!an->said.n && state != ST_GOES_ON)
         history_emit(an, d, json_get(d, task, "history"));
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v))
@@ -379,9 +379,9 @@ static void ids_take(a2a_answer *an, const json_doc *d, const json_node *v)
 {
     const char *task = text_of(an, d, v, "taskId"), *context = text_of(an, d, v, "contextId");
     if (task && *task && !an->task)
-        an->task = arena_strdup(an->a, task);
+        an->task = arena_strdup(an->arena, task);
     if (context && *context && !an->context)
-        an->context = arena_strdup(an->a, context);
+        an->context = arena_strdup(an->arena, context);
 }
 
 /* The type is in `kind` in 0.3, in the name of the member in 1.0; a bare task may come in both. */
@@ -446,7 +446,7 @@ static void line_read(a2a_answer *an, const char *s, size_t n)
         n--;
     if (!n) {
         if (an->event.n)
-            response_read(an, an->event.p, an->event.n);
+            response_read(an, an->event.data, an->event.n);
         buf_clear(&an->event);
     } else if (n >= 5 && memcmp(s, "data:", 5) == 0) {
         size_t skip = n > 5 && s[5] == ' ' ? 6 : 5;
@@ -463,7 +463,7 @@ static bool stream_add(a2a_answer *an, const char *p, size_t n)
         size_t len = end ? (size_t)(end - p) : n;
         buf_add(&an->line, p, len);
         if (end && !an->line.over) {
-            line_read(an, an->line.p, an->line.n);
+            line_read(an, an->line.data, an->line.n);
             buf_clear(&an->line);
         }
         if (an->line.over || an->event.over)
@@ -492,7 +492,7 @@ bool a2a_answer_add(a2a_answer *an, const char *type, const char *p, size_t n)
 void a2a_answer_end(a2a_answer *an)
 {
     if (an->state == A2A_OPEN && an->whole.n)
-        response_read(an, an->whole.p, an->whole.n);
+        response_read(an, an->whole.data, an->whole.n);
     else if (an->state == A2A_OPEN && an->event.n)
-        response_read(an, an->event.p, an->event.n);
+        response_read(an, an->event.data, an->event.n);
 }

@@ -167,7 +167,7 @@ static const char *transcript_make(arena *a, const a2a_settings *o, const agent_
         buf_puts(&out, "[earlier messages are left out]\n\n");
     for (size_t i = from; i < n; i++)
         buf_puts(&out, lines[i]);
-    const char *text = out.n > head && bytes ? arena_memdup(a, out.p, out.n) : "";
+    const char *text = out.n > head && bytes ? arena_memdup(a, out.data, out.n) : "";
     buf_release(&out);
     return text;
 }
@@ -175,80 +175,82 @@ static const char *transcript_make(arena *a, const a2a_settings *o, const agent_
 /* ------------------------------------------------------------------ the message */
 
 typedef struct composer {
-    arena *a;
-    json_writer w;
+    arena *arena;
+    json_writer writer;
     bool v1;
     size_t parts;
 } composer;
 
 static void part_begin(composer *c, const char *kind)
 {
-    jw_object(&c->w);
+    jw_object(&c->writer);
     if (!c->v1)
-        jw_kstr(&c->w, "kind", kind);
+        jw_kstr(&c->writer, "kind", kind);
     c->parts++;
 }
 
 static void part_text(composer *c, const char *text)
 {
     part_begin(c, "text");
-    jw_kstr(&c->w, "text", text);
-    jw_end_object(&c->w);
+    jw_kstr(&c->writer, "text", text);
+    jw_end_object(&c->writer);
 }
 
 static void part_transcript(composer *c, const char *text)
 {
     part_begin(c, "text");
-    jw_kstr(&c->w, "text", text);
-    jw_key(&c->w, "metadata");
-    jw_object(&c->w);
-    jw_kbool(&c->w, "urn:ramet:ext:transcript:v1", true);
-    jw_end_object(&c->w);
-    jw_end_object(&c->w);
+    jw_kstr(&c->writer, "text", text);
+    jw_key(&c->writer, "metadata");
+    jw_object(&c->writer);
+    jw_kbool(&c->writer, "urn:ramet:ext:transcript:v1", true);
+    jw_end_object(&c->writer);
+    jw_end_object(&c->writer);
 }
 
 static void part_url(composer *c, const char *url, const char *name, const char *media)
 {
     part_begin(c, "file");
     if (!c->v1) {
-        jw_key(&c->w, "file");
-        jw_object(&c->w);
+        jw_key(&c->writer, "file");
+        jw_object(&c->writer);
     }
-    jw_kstr(&c->w, c->v1 ? "url" : "uri", url);
+    jw_kstr(&c->writer, c->v1 ? "url" : "uri", url);
     if (*name)
-        jw_kstr(&c->w, c->v1 ? "filename" : "name", name);
+        jw_kstr(&c->writer, c->v1 ? "filename" : "name", name);
     if (*media)
-        jw_kstr(&c->w, c->v1 ? "mediaType" : "mimeType", media);
+        jw_kstr(&c->writer, c->v1 ? "mediaType" : "mimeType", media);
     if (!c->v1)
-        jw_end_object(&c->w);
-    jw_end_object(&c->w);
+        jw_end_object(&c->writer);
+    jw_end_object(&c->writer);
 }
 
 /* Version 0.3 accepts only objects. */
 static void part_data(composer *c, const json_doc *d, const json_node *data)
 {
-    const char *raw = json_raw(c->a, d, data);
+    const char *raw = json_raw(c->arena, d, data);
     part_begin(c, "data");
-    jw_kraw(&c->w, "data",
-            c->v1 || json_is(data, JSON_OBJECT) ? raw : arena_printf(c->a, "{\"value\":%s}", raw));
-    jw_end_object(&c->w);
+    jw_kraw(&c->writer, "data",
+            c->v1 || json_is(data, JSON_OBJECT) ? raw
+                                                : arena_printf(c->arena, "{\"value\":%s}", raw));
+    jw_end_object(&c->writer);
 }
 
 static void part_add(composer *c, const json_doc *d, const json_node *part)
 {
-    const char *type = text_of(c->a, d, part, "type"), *url = text_of(c->a, d, part, "url");
+    const char *type = text_of(c->arena, d, part, "type"), *url = text_of(c->arena, d, part, "url");
     if (strcmp(type, "data") == 0)
         part_data(c, d, json_get(d, part, "data"));
     else if (strcmp(type, "file") == 0 && *url)
-        part_url(c, url, text_of(c->a, d, part, "name"), text_of(c->a, d, part, "media_type"));
-    else if (part_line(c->a, d, part))
-        part_text(c, part_line(c->a, d, part));
+        part_url(c, url, text_of(c->arena, d, part, "name"),
+                 text_of(c->arena, d, part, "media_type"));
+    else if (part_line(c->arena, d, part))
+        part_text(c, part_line(c->arena, d, part));
 }
 
 static void entry_add(composer *c, const ramet_entry *e)
 {
     json_doc d;
-    if (!e->parts || !json_parse(c->a, e->parts, strlen(e->parts), 0, &d, NULL)) {
+    if (!e->parts || !json_parse(c->arena, e->parts, strlen(e->parts), 0, &d, NULL)) {
         part_text(c, e->text);
         return;
     }
@@ -259,9 +261,9 @@ static void entry_add(composer *c, const ramet_entry *e)
 static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
                         const a2a_place *at)
 {
-    const char *before = at->is_complete ? "" : transcript_make(c->a, o, t, at->message);
-    jw_key(&c->w, "parts");
-    jw_array(&c->w);
+    const char *before = at->is_complete ? "" : transcript_make(c->arena, o, t, at->message);
+    jw_key(&c->writer, "parts");
+    jw_array(&c->writer);
     if (*before)
         part_transcript(c, before);
     size_t own = c->parts;
@@ -269,7 +271,7 @@ static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
         entry_add(c, &t->history[i]);
     if (c->parts == own)
         part_text(c, at->message < t->n ? "" : "Go on.");
-    jw_end_array(&c->w);
+    jw_end_array(&c->writer);
 }
 
 /* Names the author, if the server has recorded one because the session belongs to another user. */
@@ -277,16 +279,16 @@ static void initiator_write(composer *c, const ramet_entry *e)
 {
     json_doc d;
     if (!e->format || strcmp(e->format, "a2a") != 0 || !e->body ||
-        !json_parse(c->a, e->body, strlen(e->body), 0, &d, NULL))
+        !json_parse(c->arena, e->body, strlen(e->body), 0, &d, NULL))
         return;
-    const char *who =
-        json_text(c->a, &d, json_get(&d, json_get(&d, &d.nodes[0], "metadata"), "initiated_by"));
+    const char *who = json_text(
+        c->arena, &d, json_get(&d, json_get(&d, &d.nodes[0], "metadata"), "initiated_by"));
     if (!who)
         return;
-    jw_key(&c->w, "metadata");
-    jw_object(&c->w);
-    jw_kstr(&c->w, "initiated_by", who);
-    jw_end_object(&c->w);
+    jw_key(&c->writer, "metadata");
+    jw_object(&c->writer);
+    jw_kstr(&c->writer, "initiated_by", who);
+    jw_end_object(&c->writer);
 }
 
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
@@ -295,19 +297,19 @@ const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn 
     buf out;
     char id[UUID_TEXT];
     const ramet_entry *last = at->message < t->n ? &t->history[t->n - 1] : NULL;
-    composer c = {.a = a, .v1 = v1};
+    composer c = {.arena = a, .v1 = v1};
     buf_init(&out, A2A_REQUEST_BYTES);
-    jw_init(&c.w, &out, 0);
-    jw_object(&c.w);
+    jw_init(&c.writer, &out, 0);
+    jw_object(&c.writer);
     if (!v1)
-        jw_kstr(&c.w, "kind", "message");
-    jw_kstr(&c.w, "messageId", last ? last->id : uuid7(time_now_us(), id));
-    jw_kstr(&c.w, "role", v1 ? "ROLE_USER" : "user");
+        jw_kstr(&c.writer, "kind", "message");
+    jw_kstr(&c.writer, "messageId", last ? last->id : uuid7(time_now_us(), id));
+    jw_kstr(&c.writer, "role", v1 ? "ROLE_USER" : "user");
     if (at->context)
-        jw_kstr(&c.w, "contextId", at->context);
+        jw_kstr(&c.writer, "contextId", at->context);
     parts_write(&c, o, t, at);
     if (last)
         initiator_write(&c, last);
-    jw_end_object(&c.w);
+    jw_end_object(&c.writer);
     return buf_keep_whole(&out, a);
 }

@@ -53,11 +53,11 @@ typedef struct call {
 /* One turn. */
 typedef struct talk {
     acp *own;
-    program *p;
-    listener l;
-    arena *a; /* reset after each line */
-    const agent_turn *t;
-    const agent_sink *s;
+    program *program;
+    listener listener;
+    arena *arena; /* reset after each line */
+    const agent_turn *turn;
+    const agent_sink *sink;
     agent_result *out;
     const char *folder;
     const char *mode;  /* requested mode; "": the program's default */
@@ -75,8 +75,8 @@ static bool settings_read(const agent *a, acp *own, char *why)
 {
     const char *files = agent_get(a, "files"), *runs = agent_get(a, "terminal"), *name = "";
     int64_t max = 0, idle_s = 0;
-    own->argv = arena_array(own->a, MAX_ARGV + 1, sizeof *own->argv);
-    char *words = arena_strdup(own->a, agent_get(a, "command"));
+    own->argv = arena_array(own->arena, MAX_ARGV + 1, sizeof *own->argv);
+    char *words = arena_strdup(own->arena, agent_get(a, "command"));
     size_t n = 0;
     for (char *w; n < MAX_ARGV && (w = strsep(&words, " \t"));)
         if (*w)
@@ -96,7 +96,7 @@ static bool settings_read(const agent *a, acp *own, char *why)
         snprintf(why, AGENT_MESSAGE, "%s", wrong);
         return false;
     }
-    own->env = env_make(own->a, agent_get(a, "env"), &name);
+    own->env = env_make(own->arena, agent_get(a, "env"), &name);
     if (!own->env) {
         snprintf(why, AGENT_MESSAGE, "env must name variables, and '%.60s' is no name", name);
         return false;
@@ -112,9 +112,9 @@ static bool settings_read(const agent *a, acp *own, char *why)
 static bool acp_open(agent *a, char *why)
 {
     acp *own = xcalloc(1, sizeof *own);
-    own->a = arena_new();
+    own->arena = arena_new();
     if (!settings_read(a, own, why)) {
-        arena_free(own->a);
+        arena_free(own->arena);
         free(own);
         return false;
     }
@@ -130,7 +130,7 @@ static void acp_close(agent *a)
     programs_stop(own);
     pthread_mutex_destroy(&own->lock);
     pthread_cond_destroy(&own->some);
-    arena_free(own->a);
+    arena_free(own->arena);
     free(own->modes);
     free(own->options);
     free(own);
@@ -152,16 +152,17 @@ static void acp_describe(agent *a, json_writer *w)
 
 static void reply(talk *k, const message *m, const char *result)
 {
-    program_say(k->p, arena_printf(k->a, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}", m->id_raw,
-                                   result));
+    program_say(k->program, arena_printf(k->arena, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}",
+                                         m->id_raw, result));
 }
 
 static void refuse(talk *k, const message *m, int code, const char *text)
 {
     program_say(
-        k->p,
-        arena_printf(k->a, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":%s}}",
-                     m->id_raw, code, json_quote(k->a, text)));
+        k->program,
+        arena_printf(k->arena,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%d,\"message\":%s}}",
+                     m->id_raw, code, json_quote(k->arena, text)));
 }
 
 /* ---- tool calls: a call is described in pieces */
@@ -195,8 +196,8 @@ static void call_drop(talk *k, call *c)
 static void call_emit(talk *k, call *c)
 {
     if (!c->is_emitted)
-        k->stop |= !k->s->tool_call(k->s->arg, c->id, c->name && *c->name ? c->name : "tool",
-                                    c->input ? c->input : "{}");
+        k->stop |= !k->sink->tool_call(k->sink->arg, c->id, c->name && *c->name ? c->name : "tool",
+                                       c->input ? c->input : "{}");
     c->is_emitted = true;
 }
 
@@ -233,7 +234,7 @@ static void tool(talk *k, const message *m, const json_node *u)
         call_emit(k, c);
     if (!ended)
         return;
-    k->stop |= !k->s->tool_result(k->s->arg, c->id, c->output ? c->output : "null", failed);
+    k->stop |= !k->sink->tool_result(k->sink->arg, c->id, c->output ? c->output : "null", failed);
     call_drop(k, c); /* some programs restart their numbering in every turn, or sooner */
 }
 
@@ -250,21 +251,21 @@ static void permission(talk *k, const message *m)
     buf b;
     buf_init(&b, 1 << 20);
     buf_putc(&b, '[');
-    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
-         v = json_next(&m->d, all, v)) {
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->doc, all) : NULL; v;
+         v = json_next(&m->doc, all, v)) {
         const char *own = message_raw(m, v, "optionId"), *name = message_raw(m, v, "name");
         if (own)
             buf_printf(&b, "%s{\"id\":%s,\"name\":%s}", b.n > 1 ? "," : "", own, name ? name : own);
     }
     buf_putc(&b, ']');
-    agent_question q = {agent_call_id(id), "permission", title ? title : "May I?", b.p};
-    k->stop |= !k->s->ask(k->s->arg, &q, &answer);
+    agent_question q = {agent_call_id(id), "permission", title ? title : "May I?", b.data};
+    k->stop |= !k->sink->ask(k->sink->arg, &q, &answer);
     buf_release(&b);
     reply(k, m,
           k->stop || !answer
               ? "{\"outcome\":{\"outcome\":\"cancelled\"}}"
-              : arena_printf(k->a, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%s}}",
-                             json_quote(k->a, answer)));
+              : arena_printf(k->arena, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%s}}",
+                             json_quote(k->arena, answer)));
 }
 
 static void request(talk *k, const message *m)
@@ -272,9 +273,9 @@ static void request(talk *k, const message *m)
     if (strcmp(m->method, "session/request_permission") == 0) {
         permission(k, m);
     } else if (strcmp(m->method, "fs/read_text_file") == 0) {
-        const char *text = folder_read(k->own, k->a, k->folder, m);
+        const char *text = folder_read(k->own, k->arena, k->folder, m);
         if (text)
-            reply(k, m, arena_printf(k->a, "{\"content\":%s}", json_quote(k->a, text)));
+            reply(k, m, arena_printf(k->arena, "{\"content\":%s}", json_quote(k->arena, text)));
         else
             refuse(k, m, JSONRPC_NOT_FOUND, "there is no such text in the session's folder");
     } else if (strcmp(m->method, "fs/write_text_file") == 0) {
@@ -283,7 +284,7 @@ static void request(talk *k, const message *m)
         else
             refuse(k, m, JSONRPC_PARAMS, "this cannot be written in the session's folder");
     } else if (strncmp(m->method, "terminal/", 9) == 0) {
-        terminal_request(k->p, k->a, m, k->folder);
+        terminal_request(k->program, k->arena, m, k->folder);
     } else {
         refuse(k, m, JSONRPC_NO_METHOD, "Method not found");
     }
@@ -299,25 +300,26 @@ static void update(talk *k, const message *m)
     if (!kind)
         return;
     if (strcmp(kind, "agent_message_chunk") == 0 && text)
-        k->stop |= !k->s->delta(k->s->arg, text, strlen(text));
+        k->stop |= !k->sink->delta(k->sink->arg, text, strlen(text));
     else if (strcmp(kind, "agent_thought_chunk") == 0 && text)
-        k->stop |= !k->s->thinking(k->s->arg, text, strlen(text));
+        k->stop |= !k->sink->thinking(k->sink->arg, text, strlen(text));
     else if (strncmp(kind, "tool_call", 9) == 0 && message_text(m, u, "toolCallId"))
         tool(k, m, u);
     else if (strcmp(kind, "plan") == 0 && message_raw(m, u, "entries"))
-        k->stop |= !k->s->plan(k->s->arg, arena_printf(k->a, "{\"type\":\"plan\",\"entries\":%s}",
-                                                       message_raw(m, u, "entries")));
+        k->stop |= !k->sink->plan(k->sink->arg,
+                                  arena_printf(k->arena, "{\"type\":\"plan\",\"entries\":%s}",
+                                               message_raw(m, u, "entries")));
 }
 
 static void usage(talk *k, const message *m)
 {
     ramet_usage u = {0};
     const json_node *all = message_at(m, m->result, "usage");
-    json_int(&m->d, message_at(m, all, "inputTokens"), &u.input);
-    json_int(&m->d, message_at(m, all, "outputTokens"), &u.output);
-    json_int(&m->d, message_at(m, all, "cachedReadTokens"), &u.cached);
+    json_int(&m->doc, message_at(m, all, "inputTokens"), &u.input);
+    json_int(&m->doc, message_at(m, all, "outputTokens"), &u.output);
+    json_int(&m->doc, message_at(m, all, "cachedReadTokens"), &u.cached);
     if (json_is(all, JSON_OBJECT) && u.input >= 0 && u.output >= 0 && u.cached >= 0)
-        k->s->usage(k->s->arg, &u);
+        k->sink->usage(k->sink->arg, &u);
 }
 
 /* ------------------------------------------------------------------ talking */
@@ -325,38 +327,38 @@ static void usage(talk *k, const message *m)
 /* Asks the program to stop, once, and gives it some time. False: the time is over. */
 static bool stop_send(talk *k)
 {
-    if (!k->stop && !k->s->cancelled(k->s->arg))
+    if (!k->stop && !k->sink->cancelled(k->sink->arg))
         return true;
     if (k->since)
         return time_mono_us() - k->since < (int64_t)CANCEL_MS * 1000;
     k->since = time_mono_us();
-    if (k->l.inner)
-        program_say(k->p,
-                    arena_printf(k->a,
+    if (k->listener.inner)
+        program_say(k->program,
+                    arena_printf(k->arena,
                                  "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{"
                                  "\"sessionId\":%s}}",
-                                 json_quote(k->a, k->l.inner)));
-    return k->l.inner != NULL;
+                                 json_quote(k->arena, k->listener.inner)));
+    return k->listener.inner != NULL;
 }
 
 /* Processes lines until the answer to our request arrives: *m, whose line is *line. */
 static bool answer_wait(talk *k, message *m, char **line)
 {
     size_t n;
-    char why[sizeof k->p->why];
+    char why[sizeof k->program->why];
     for (;;) {
         if (!stop_send(k)) {
             k->out->end = AGENT_CANCELLED;
             return false;
         }
-        *line = listener_next(k->own, k->p, &k->l, WAIT_MS, &n);
-        if (!*line && program_ended(k->p, why, sizeof why)) {
+        *line = listener_next(k->own, k->program, &k->listener, WAIT_MS, &n);
+        if (!*line && program_ended(k->program, why, sizeof why)) {
             agent_fail(k->out, "%s", why);
             return false;
         }
         if (!*line)
             continue;
-        if (message_read(m, k->a, *line, n) == MESSAGE_FINE) {
+        if (message_read(m, k->arena, *line, n) == MESSAGE_FINE) {
             if (!m->method)
                 return true;
             if (m->id_raw)
@@ -365,7 +367,7 @@ static bool answer_wait(talk *k, message *m, char **line)
                 update(k, m);
         }
         free(*line);
-        arena_reset(k->a);
+        arena_reset(k->arena);
     }
 }
 
@@ -405,11 +407,11 @@ static bool inner_find(talk *k, size_t n, bool *as)
     pthread_mutex_lock(&k->own->lock);
     for (held **at = &k->own->held; *at; at = &(*at)->next) {
         held *h = *at;
-        if (h->in != k->p || !k->t->session_id || strcmp(h->session, k->t->session_id) != 0 ||
-            !holds(h, k->t, n))
+        if (h->in != k->program || !k->turn->session_id ||
+            strcmp(h->session, k->turn->session_id) != 0 || !holds(h, k->turn, n))
             continue;
         *at = h->next;
-        k->l.inner = h->inner;
+        k->listener.inner = h->inner;
         k->model_option = h->model_option;
         *as = strcmp(h->setup, k->setup) == 0;
         h->inner = h->model_option = NULL;
@@ -417,21 +419,21 @@ static bool inner_find(talk *k, size_t n, bool *as)
         break;
     }
     pthread_mutex_unlock(&k->own->lock);
-    return k->l.inner != NULL;
+    return k->listener.inner != NULL;
 }
 
 static void inner_keep(talk *k)
 {
-    if (!k->t->session_id || !k->t->n)
+    if (!k->turn->session_id || !k->turn->n)
         return;
     held *h = xcalloc(1, sizeof *h);
-    h->session = xstrdup(k->t->session_id);
-    h->inner = xstrdup(k->l.inner);
-    h->turn = xstrdup(k->t->turn_id);
+    h->session = xstrdup(k->turn->session_id);
+    h->inner = xstrdup(k->listener.inner);
+    h->turn = xstrdup(k->turn->turn_id);
     h->setup = xstrdup(k->setup);
     h->model_option = xstrdup(k->model_option);
-    h->in = k->p;
-    memcpy(h->hash, k->t->history[k->t->n - 1].hash, sizeof h->hash);
+    h->in = k->program;
+    memcpy(h->hash, k->turn->history[k->turn->n - 1].hash, sizeof h->hash);
     pthread_mutex_lock(&k->own->lock);
     h->next = k->own->held;
     k->own->held = h;
@@ -443,8 +445,8 @@ static void setup_read(talk *k, const message *m)
 {
     const char *modes = message_raw(m, m->result, "modes");
     const json_node *all = message_at(m, m->result, "configOptions");
-    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->d, all) : NULL; v;
-         v = json_next(&m->d, all, v)) {
+    for (const json_node *v = json_is(all, JSON_ARRAY) ? json_first(&m->doc, all) : NULL; v;
+         v = json_next(&m->doc, all, v)) {
         const char *kind = message_text(m, v, "category"), *id = message_text(m, v, "id");
         if (kind && id && strcmp(kind, "model") == 0 && !k->model_option)
             k->model_option = xstrdup(id);
@@ -455,7 +457,7 @@ static void setup_read(talk *k, const message *m)
     free(k->own->modes);
     free(k->own->options);
     k->own->modes = xstrdup(modes);
-    k->own->options = xstrdup(json_is(all, JSON_ARRAY) ? json_raw(k->a, &m->d, all) : NULL);
+    k->own->options = xstrdup(json_is(all, JSON_ARRAY) ? json_raw(k->arena, &m->doc, all) : NULL);
     pthread_mutex_unlock(&k->own->lock);
 }
 
@@ -463,21 +465,22 @@ static bool inner_make(talk *k)
 {
     message m;
     char *line;
-    program_ask(k->own, k->p, &k->l, "session/new",
-                arena_printf(k->a, "{\"cwd\":%s,\"mcpServers\":[]}", json_quote(k->a, k->folder)));
+    program_ask(
+        k->own, k->program, &k->listener, "session/new",
+        arena_printf(k->arena, "{\"cwd\":%s,\"mcpServers\":[]}", json_quote(k->arena, k->folder)));
     if (!answer_wait(k, &m, &line))
         return false;
     const char *id = message_text(&m, m.result, "sessionId");
     bool fine = !refused(k, &m) && id;
     if (fine) {
         pthread_mutex_lock(&k->own->lock);
-        k->l.inner = xstrdup(id);
+        k->listener.inner = xstrdup(id);
         pthread_mutex_unlock(&k->own->lock);
         setup_read(k, &m);
     } else if (!m.error)
         agent_fail(k->out, "the agent did not name its new session");
     free(line);
-    arena_reset(k->a);
+    arena_reset(k->arena);
     return fine;
 }
 
@@ -487,12 +490,12 @@ static bool setup_ask(talk *k, const char *method, const char *params)
 {
     message m;
     char *line;
-    program_ask(k->own, k->p, &k->l, method, params);
+    program_ask(k->own, k->program, &k->listener, method, params);
     if (!answer_wait(k, &m, &line))
         return false;
     bool fine = !refused(k, &m);
     free(line);
-    arena_reset(k->a);
+    arena_reset(k->arena);
     return fine;
 }
 
@@ -500,22 +503,23 @@ static bool option_set(talk *k, const char *id, const char *value)
 {
     bool flag = value[0] == 't' || value[0] == 'f';
     return setup_ask(k, "session/set_config_option",
-                     arena_printf(k->a, "{\"sessionId\":%s,\"configId\":%s,%s\"value\":%s}",
-                                  json_quote(k->a, k->l.inner), json_quote(k->a, id),
+                     arena_printf(k->arena, "{\"sessionId\":%s,\"configId\":%s,%s\"value\":%s}",
+                                  json_quote(k->arena, k->listener.inner), json_quote(k->arena, id),
                                   flag ? "\"type\":\"boolean\"," : "", value));
 }
 
 /* Applies the requested setup; false: the program refused, and the turn has failed. */
 static bool setup_do(talk *k)
 {
-    const char *model = k->t->session.model, *options = k->t->session.options;
+    const char *model = k->turn->session.model, *options = k->turn->session.options;
     arena *mem = arena_new();
-    message m = {.a = mem};
+    message m = {.arena = mem};
     bool fine = true;
     if (*k->mode)
         fine = setup_ask(k, "session/set_mode",
-                         arena_printf(k->a, "{\"sessionId\":%s,\"modeId\":%s}",
-                                      json_quote(k->a, k->l.inner), json_quote(k->a, k->mode)));
+                         arena_printf(k->arena, "{\"sessionId\":%s,\"modeId\":%s}",
+                                      json_quote(k->arena, k->listener.inner),
+                                      json_quote(k->arena, k->mode)));
     if (fine && model && *model && !k->model_option) {
         agent_fail(k->out, "the agent has no models to choose from");
         fine = false;
@@ -523,16 +527,17 @@ static bool setup_do(talk *k)
         fine = *k->model_option
                    ? option_set(k, k->model_option, json_quote(mem, model))
                    : setup_ask(k, "session/set_model",
-                               arena_printf(k->a, "{\"sessionId\":%s,\"modelId\":%s}",
-                                            json_quote(k->a, k->l.inner), json_quote(k->a, model)));
+                               arena_printf(k->arena, "{\"sessionId\":%s,\"modelId\":%s}",
+                                            json_quote(k->arena, k->listener.inner),
+                                            json_quote(k->arena, model)));
     }
-    if (fine && options && json_parse(mem, options, strlen(options), 0, &m.d, NULL)) {
-        const json_node *all = message_at(&m, m.d.nodes, "config");
-        for (const json_node *id = json_is(all, JSON_OBJECT) ? json_first(&m.d, all) : NULL;
+    if (fine && options && json_parse(mem, options, strlen(options), 0, &m.doc, NULL)) {
+        const json_node *all = message_at(&m, m.doc.nodes, "config");
+        for (const json_node *id = json_is(all, JSON_OBJECT) ? json_first(&m.doc, all) : NULL;
              fine && id;) {
-            const json_node *value = json_next(&m.d, all, id);
-            fine = option_set(k, json_text(mem, &m.d, id), json_raw(mem, &m.d, value));
-            id = json_next(&m.d, all, value);
+            const json_node *value = json_next(&m.doc, all, id);
+            fine = option_set(k, json_text(mem, &m.doc, id), json_raw(mem, &m.doc, value));
+            id = json_next(&m.doc, all, value);
         }
     }
     arena_free(mem);
@@ -560,18 +565,18 @@ static void prompt_ask(talk *k, size_t n, bool seed)
     size_t room = FILES_BYTES;
     buf_init(&text, ACP_LINE_MAX);
     buf_init(&params, 2 * ACP_LINE_MAX);
-    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->a, k->l.inner));
+    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->arena, k->listener.inner));
     if (seed) {
-        seed_put(&text, k->t, n);
-        block_add_text(&params, k->a, text.p);
+        seed_put(&text, k->turn, n);
+        block_add_text(&params, k->arena, text.data);
     }
     size_t before = params.n;
-    for (size_t i = n; i < k->t->n; i++)
-        blocks_put(&params, k->a, k->p, k->t, &k->t->history[i], &room);
+    for (size_t i = n; i < k->turn->n; i++)
+        blocks_put(&params, k->arena, k->program, k->turn, &k->turn->history[i], &room);
     if (params.n == before) /* a message without text */
-        block_add_text(&params, k->a, "");
+        block_add_text(&params, k->arena, "");
     buf_puts(&params, "]}");
-    program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
+    program_ask(k->own, k->program, &k->listener, "session/prompt", params.data);
     buf_release(&text);
     buf_release(&params);
 }
@@ -580,7 +585,7 @@ static void talk_run(talk *k)
 {
     message m;
     char *line;
-    size_t n = message_at_end(k->t);
+    size_t n = message_at_end(k->turn);
     bool as = false, there = inner_find(k, n, &as);
     if ((!there && !inner_make(k)) || (!as && !setup_do(k)))
         return;
@@ -600,10 +605,10 @@ static void talk_run(talk *k)
 /* Collects the requested setup from the session's options and the agent's settings. */
 static void setup_want(talk *k, arena *mem, const char *mode)
 {
-    const ramet_agent *s = &k->t->session;
-    message m = {.a = mem};
-    if (s->options && json_parse(mem, s->options, strlen(s->options), 0, &m.d, NULL)) {
-        const char *own = message_text(&m, m.d.nodes, "mode");
+    const ramet_agent *s = &k->turn->session;
+    message m = {.arena = mem};
+    if (s->options && json_parse(mem, s->options, strlen(s->options), 0, &m.doc, NULL)) {
+        const char *own = message_text(&m, m.doc.nodes, "mode");
         mode = own ? own : mode;
     }
     k->mode = mode;
@@ -613,14 +618,14 @@ static void setup_want(talk *k, arena *mem, const char *mode)
 
 static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
 {
-    talk k = {.own = a->own, .t = t, .s = s, .out = out};
+    talk k = {.own = a->own, .turn = t, .sink = s, .out = out};
     char why[400];
     char *folder = folder_of(k.own, t, out);
     if (!folder)
         return;
     k.folder = folder;
-    k.p = program_enter(k.own, folder, s, why, sizeof why);
-    if (!k.p) {
+    k.program = program_enter(k.own, folder, s, why, sizeof why);
+    if (!k.program) {
         if (*why)
             agent_fail(out, "%s", why);
         else
@@ -629,20 +634,20 @@ static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_re
         return;
     }
     arena *mem = arena_new();
-    k.a = arena_new();
+    k.arena = arena_new();
     setup_want(&k, mem, agent_get(a, "mode"));
-    listener_add(k.own, k.p, &k.l);
+    listener_add(k.own, k.program, &k.listener);
     talk_run(&k);
-    listener_remove(k.own, k.p, &k.l);
+    listener_remove(k.own, k.program, &k.listener);
     while (k.calls) {
         if (k.calls->name) /* begun, but without a result */
             call_emit(&k, k.calls);
         call_drop(&k, k.calls);
     }
-    program_leave(k.p);
+    program_leave(k.program);
     free(k.model_option);
     free(folder);
-    arena_free(k.a);
+    arena_free(k.arena);
     arena_free(mem);
 }
 

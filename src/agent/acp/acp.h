@@ -96,7 +96,7 @@ struct acp {
     const char *folder;    /* for sessions that have none; "": none */
     bool any_folder;       /* without roots: whether a session may name any folder */
     char *modes, *options; /* JSON: the choices the program last offered; NULL: none yet */
-    arena *a;
+    arena *arena;
     bool reads, writes, terminals;
 };
 

@@ -15,7 +15,7 @@
 
 static void block_add(buf *to, const char *json)
 {
-    if (to->n && to->p[to->n - 1] != '[')
+    if (to->n && to->data[to->n - 1] != '[')
         buf_putc(to, ',');
     buf_puts(to, json);
 }
@@ -146,12 +146,13 @@ static void attachment_put(buf *to, arena *a, const program *p, const agent_turn
 void blocks_put(buf *to, arena *a, const program *p, const agent_turn *t, const ramet_entry *e,
                 size_t *room)
 {
-    message m = {.a = a};
+    message m = {.arena = a};
     if (*e->text)
         block_add_text(to, a, e->text);
-    if (!e->parts || !json_parse(a, e->parts, strlen(e->parts), 0, &m.d, NULL))
+    if (!e->parts || !json_parse(a, e->parts, strlen(e->parts), 0, &m.doc, NULL))
         return;
-    for (const json_node *v = json_first(&m.d, m.d.nodes); v; v = json_next(&m.d, m.d.nodes, v)) {
+    for (const json_node *v = json_first(&m.doc, m.doc.nodes); v;
+         v = json_next(&m.doc, m.doc.nodes, v)) {
         const char *type = message_text(&m, v, "type"), *id = message_text(&m, v, "attachment_id");
         const char *url = message_text(&m, v, "url"), *name = message_text(&m, v, "name");
         const char *media = message_text(&m, v, "media_type");

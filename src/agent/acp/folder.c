@@ -154,9 +154,9 @@ const char *folder_read(const acp *own, arena *a, const char *folder, const mess
     while ((got = read(fd, part, sizeof part)) > 0)
         buf_add(&b, part, (size_t)got);
     close(fd);
-    json_int(&m->d, message_at(m, m->params, "line"), &line);
-    json_int(&m->d, message_at(m, m->params, "limit"), &limit);
-    char *from = arena_memdup(a, b.p, b.n);
+    json_int(&m->doc, message_at(m, m->params, "line"), &line);
+    json_int(&m->doc, message_at(m, m->params, "limit"), &limit);
+    char *from = arena_memdup(a, b.data, b.n);
     bool fine = !b.over && got == 0 && utf8_valid(from, b.n) && strlen(from) == b.n;
     buf_release(&b);
     if (!fine)

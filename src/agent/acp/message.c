@@ -24,21 +24,21 @@ static const char *halves_mended(arena *a, const char *line, size_t n)
 
 message_state message_read(message *m, arena *a, const char *line, size_t n)
 {
-    *m = (message){.a = a, .line = line, .n = n};
-    if (!json_parse(a, line, n, 0, &m->d, NULL) &&
-        !json_parse(a, halves_mended(a, line, n), n, 0, &m->d, NULL))
+    *m = (message){.arena = a, .line = line, .n = n};
+    if (!json_parse(a, line, n, 0, &m->doc, NULL) &&
+        !json_parse(a, halves_mended(a, line, n), n, 0, &m->doc, NULL))
         return MESSAGE_NOT_JSON;
-    const json_node *root = m->d.nodes;
+    const json_node *root = m->doc.nodes;
     if (json_is(root, JSON_ARRAY))
         return MESSAGE_BATCH;
     const char *version = message_text(m, root, "jsonrpc");
     if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0)
         return MESSAGE_NOT_JSONRPC;
-    m->id = json_get(&m->d, root, "id");
-    m->id_raw = m->id ? json_raw(a, &m->d, m->id) : NULL;
-    m->params = json_get(&m->d, root, "params");
-    m->result = json_get(&m->d, root, "result");
-    m->error = json_get(&m->d, root, "error");
+    m->id = json_get(&m->doc, root, "id");
+    m->id_raw = m->id ? json_raw(a, &m->doc, m->id) : NULL;
+    m->params = json_get(&m->doc, root, "params");
+    m->result = json_get(&m->doc, root, "result");
+    m->error = json_get(&m->doc, root, "error");
     m->method = message_text(m, root, "method");
     m->session = message_text(m, m->params, "sessionId");
     if (!m->method && !(m->id && (m->result || m->error)))
@@ -54,7 +54,7 @@ const json_node *message_at(const message *m, const json_node *from, const char 
         assert(n < sizeof key);
         memcpy(key, path, n);
         key[n] = 0;
-        from = json_get(&m->d, from, key);
+        from = json_get(&m->doc, from, key);
         path += n + (path[n] == '.');
     }
     return from;
@@ -63,13 +63,13 @@ const json_node *message_at(const message *m, const json_node *from, const char 
 const char *message_text(const message *m, const json_node *from, const char *path)
 {
     const json_node *v = message_at(m, from, path);
-    return v ? json_text(m->a, &m->d, v) : NULL;
+    return v ? json_text(m->arena, &m->doc, v) : NULL;
 }
 
 const char *message_raw(const message *m, const json_node *from, const char *path)
 {
     const json_node *v = message_at(m, from, path);
-    return v && !json_is(v, JSON_NULL) ? json_raw(m->a, &m->d, v) : NULL;
+    return v && !json_is(v, JSON_NULL) ? json_raw(m->arena, &m->doc, v) : NULL;
 }
 
 const char *json_without_nul(arena *a, const char *json)
@@ -136,19 +136,19 @@ void splice_node(splices *s, const json_node *v, const char *text)
 void splice_member(splices *s, const message *m, const json_node *object, const char *key,
                    const char *value)
 {
-    const json_node *v = json_get(&m->d, object, key);
+    const json_node *v = json_get(&m->doc, object, key);
     if (v) {
         splice_node(s, v, value);
         return;
     }
-    const char *text =
-        arena_printf(m->a, "%s:%s%s", json_quote(m->a, key), value, object->count ? "," : "");
+    const char *text = arena_printf(m->arena, "%s:%s%s", json_quote(m->arena, key), value,
+                                    object->count ? "," : "");
     add(s, object->start + 1, object->start + 1, text);
 }
 
 void splice_first(splices *s, const message *m, const json_node *array, const char *items)
 {
-    const char *text = arena_printf(m->a, "%s%s", items, array->count ? "," : "");
+    const char *text = arena_printf(m->arena, "%s%s", items, array->count ? "," : "");
     add(s, array->start + 1, array->start + 1, text);
 }
 
@@ -170,7 +170,7 @@ const char *splice_text(const message *m, const splices *s, size_t start, size_t
     sort(sorted.items, sorted.n);
     for (size_t i = 0; i < sorted.n; i++)
         max += strlen(sorted.items[i].text);
-    char *out = arena_alloc(m->a, max);
+    char *out = arena_alloc(m->arena, max);
     for (size_t i = 0; i < sorted.n; i++) {
         const text_change *it = &sorted.items[i];
         if (it->start < start || it->end > end)

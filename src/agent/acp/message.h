@@ -18,10 +18,10 @@ enum { JSONRPC_CANCELLED = -32800, JSONRPC_AUTH = -32000, JSONRPC_NOT_FOUND = -3
 /* Valid until its arena is reset or its line is freed. Lone surrogates, which JavaScript can send
  * and UTF-8 cannot represent, are read as U+FFFD; the line itself is unchanged. */
 typedef struct message {
-    arena *a;
+    arena *arena;
     const char *line;
     size_t n;
-    json_doc d;
+    json_doc doc;
     const json_node *id, *params, *result, *error; /* NULL: absent */
     const char *id_raw;                            /* the token; NULL if there is no id */
     const char *method;                            /* NULL: it is a response */

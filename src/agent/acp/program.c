@@ -104,7 +104,7 @@ static bool prompt_takes(const message *m, const char *capability)
 {
     return json_is(
         message_at(m, m->result,
-                   arena_printf(m->a, "agentCapabilities.promptCapabilities.%s", capability)),
+                   arena_printf(m->arena, "agentCapabilities.promptCapabilities.%s", capability)),
         JSON_TRUE);
 }
 
@@ -218,7 +218,7 @@ void program_ask(acp *own, program *p, listener *l, const char *method, const ch
                method);
     buf_puts(&b, params);
     buf_putc(&b, '}');
-    program_say(p, b.p);
+    program_say(p, b.data);
     buf_release(&b);
 }
 

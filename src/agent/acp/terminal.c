@@ -147,15 +147,15 @@ static void *terminal_main(void *arg)
 /* The strings of an array, after `first`, ending with NULL. NULL: not strings, or too many. */
 static char **argv_make(const message *m, const json_node *list, const char *first)
 {
-    char **out = arena_array(m->a, MAX_ARGV + 2, sizeof *out);
+    char **out = arena_array(m->arena, MAX_ARGV + 2, sizeof *out);
     size_t n = 0;
-    out[n++] = arena_strdup(m->a, first);
-    for (const json_node *v = json_is(list, JSON_ARRAY) ? json_first(&m->d, list) : NULL; v;
-         v = json_next(&m->d, list, v)) {
-        const char *text = json_text(m->a, &m->d, v);
+    out[n++] = arena_strdup(m->arena, first);
+    for (const json_node *v = json_is(list, JSON_ARRAY) ? json_first(&m->doc, list) : NULL; v;
+         v = json_next(&m->doc, list, v)) {
+        const char *text = json_text(m->arena, &m->doc, v);
         if (!text || n > MAX_ARGV)
             return NULL;
-        out[n++] = arena_strdup(m->a, text);
+        out[n++] = arena_strdup(m->arena, text);
     }
     out[n] = NULL;
     return out;
@@ -165,14 +165,14 @@ static char **argv_make(const message *m, const json_node *list, const char *fir
 static char **environment_of(const program *p, const message *m, const json_node *list)
 {
     size_t n = 0;
-    char **more = arena_array(m->a, (list ? list->count : 0) + 1, sizeof *more);
-    for (const json_node *v = json_is(list, JSON_ARRAY) ? json_first(&m->d, list) : NULL; v;
-         v = json_next(&m->d, list, v)) {
+    char **more = arena_array(m->arena, (list ? list->count : 0) + 1, sizeof *more);
+    for (const json_node *v = json_is(list, JSON_ARRAY) ? json_first(&m->doc, list) : NULL; v;
+         v = json_next(&m->doc, list, v)) {
         const char *name = message_text(m, v, "name"), *value = message_text(m, v, "value");
         if (name && *name && value && !strchr(name, '='))
-            more[n++] = arena_printf(m->a, "%s=%s", name, value);
+            more[n++] = arena_printf(m->arena, "%s=%s", name, value);
     }
-    return env_join(m->a, p->own->env, more, n);
+    return env_join(m->arena, p->own->env, more, n);
 }
 
 static size_t terminals_count(const program *p)
@@ -189,7 +189,7 @@ static void create(program *p, arena *a, const message *m, const char *folder)
     const char *cwd = message_text(m, m->params, "cwd");
     char **argv = command ? argv_make(m, message_at(m, m->params, "args"), command) : NULL;
     int64_t limit = OUTPUT_BYTES;
-    json_int(&m->d, message_at(m, m->params, "outputByteLimit"), &limit);
+    json_int(&m->doc, message_at(m, m->params, "outputByteLimit"), &limit);
     if (!argv || (cwd && !path_within(cwd, folder))) {
         refuse(p, a, m, JSONRPC_PARAMS,
                argv ? "cwd is not in the session's folder" : "command or args are wrong");

@@ -30,9 +30,9 @@ typedef struct echo {
 
 /* One run. */
 typedef struct speech {
-    arena *a;
+    arena *arena;
     const agent_turn *turn;
-    const agent_sink *s;
+    const agent_sink *sink;
     agent_result *out;
     int64_t delay_ms;
     int64_t left;   /* words until it fails; -1: never */
@@ -78,13 +78,14 @@ static bool say(speech *e, say_fn to, const char *text)
         if (e->left == 0)
             return fail_as_configured(e);
         size_t n = word_bytes(s);
-        if ((e->delay_ms && e->spoken && !agent_sleep(e->s, e->delay_ms)) || !to(e->s->arg, s, n)) {
+        if ((e->delay_ms && e->spoken && !agent_sleep(e->sink, e->delay_ms)) ||
+            !to(e->sink->arg, s, n)) {
             e->out->end = AGENT_CANCELLED;
             return false;
         }
         s += n;
         e->spoken++;
-        if (to == e->s->delta)
+        if (to == e->sink->delta)
             e->owed = NULL;
         e->left -= e->left > 0;
     }
@@ -95,9 +96,9 @@ static bool say(speech *e, say_fn to, const char *text)
 static bool speak(speech *e, const char *text)
 {
     if (e->said && *text)
-        text = arena_printf(e->a, "\n%s", text);
+        text = arena_printf(e->arena, "\n%s", text);
     e->said = e->said || *text;
-    return say(e, e->s->delta, text);
+    return say(e, e->sink->delta, text);
 }
 
 static bool goes_on(speech *e, bool went_on)
@@ -125,13 +126,13 @@ static int64_t number_take(const char **s, int64_t max)
 
 static bool command_think(speech *e, const char *rest)
 {
-    return say(e, e->s->thinking, rest);
+    return say(e, e->sink->thinking, rest);
 }
 
 static const char *json_or(speech *e, const char *text, const char *otherwise)
 {
     json_doc d;
-    return *text && json_parse(e->a, text, strlen(text), 0, &d, NULL) && !d.nodes[0].has_nul
+    return *text && json_parse(e->arena, text, strlen(text), 0, &d, NULL) && !d.nodes[0].has_nul
                ? text
                : otherwise;
 }
@@ -139,7 +140,7 @@ static const char *json_or(speech *e, const char *text, const char *otherwise)
 static bool command_tool(speech *e, const char *rest)
 {
     size_t n = strcspn(rest, " \t");
-    const char *name = n ? arena_memdup(e->a, rest, n) : "pretend";
+    const char *name = n ? arena_memdup(e->arena, rest, n) : "pretend";
     rest += n + strspn(rest + n, " \t");
     const char *input = json_or(e, rest, NULL);
     bool wrong = strcmp(name, "fail") == 0 || (!input && *rest);
@@ -153,7 +154,7 @@ static bool command_tool(speech *e, const char *rest)
     else
         jw_kraw(&w, "echo", input ? input : "{}");
     jw_end_object(&w);
-    const char *output = buf_keep(&b, e->a);
+    const char *output = buf_keep(&b, e->arena);
     char id[AGENT_CALL_ID];
     agent_call_id(id);
     if (e->calls++ >= MAX_CALLS) {
@@ -161,10 +162,10 @@ static bool command_tool(speech *e, const char *rest)
         return false;
     }
     e->said = false;
-    e->owed = arena_printf(e->a, "%s answered %s", name, output);
-    return goes_on(e, e->s->tool_call(e->s->arg, id, name, input ? input : "{}") &&
-                          (!e->delay_ms || agent_sleep(e->s, e->delay_ms)) &&
-                          e->s->tool_result(e->s->arg, id, output, wrong));
+    e->owed = arena_printf(e->arena, "%s answered %s", name, output);
+    return goes_on(e, e->sink->tool_call(e->sink->arg, id, name, input ? input : "{}") &&
+                          (!e->delay_ms || agent_sleep(e->sink, e->delay_ms)) &&
+                          e->sink->tool_result(e->sink->arg, id, output, wrong));
 }
 
 static bool command_fail(speech *e, const char *rest)
@@ -196,9 +197,9 @@ static bool question_ask(speech *e, const char *kind, const char *text, const ch
     char id[AGENT_CALL_ID];
     const char *answer = NULL;
     agent_question q = {agent_call_id(id), kind, text, options};
-    if (!goes_on(e, e->s->ask(e->s->arg, &q, &answer)))
+    if (!goes_on(e, e->sink->ask(e->sink->arg, &q, &answer)))
         return false;
-    return speak(e, arena_printf(e->a, "You answered: %s", answer ? answer : "nothing"));
+    return speak(e, arena_printf(e->arena, "You answered: %s", answer ? answer : "nothing"));
 }
 
 static bool command_ask(speech *e, const char *rest)
@@ -239,7 +240,7 @@ static bool command_plan(speech *e, const char *rest)
     }
     jw_end_array(&w);
     jw_end_object(&w);
-    bool fine = goes_on(e, e->s->plan(e->s->arg, b.p));
+    bool fine = goes_on(e, e->sink->plan(e->sink->arg, b.data));
     buf_release(&b);
     return fine;
 }
@@ -263,7 +264,7 @@ static bool command_count(speech *e, const char *rest)
     buf_init(&b, 8 * MAX_COUNT);
     for (int64_t i = 1; i <= max; i++)
         buf_printf(&b, i > 1 ? " %lld" : "%lld", (long long)i);
-    bool on = speak(e, b.p);
+    bool on = speak(e, b.data);
     buf_release(&b);
     return on;
 }
@@ -274,7 +275,7 @@ static bool command_history(speech *e, const char *rest)
     (void)rest;
     for (size_t i = 0; i < e->turn->n; i++) {
         const ramet_entry *it = &e->turn->history[i];
-        if (!speak(e, arena_printf(e->a, "%s: %s", ramet_role_name(it->role), it->text)))
+        if (!speak(e, arena_printf(e->arena, "%s: %s", ramet_role_name(it->role), it->text)))
             return false;
     }
     return true;
@@ -307,7 +308,7 @@ static bool commands_run(speech *e, const char **text)
     const struct command *c;
     while ((c = command_find(*text))) {
         size_t n = strcspn(*text, "\r\n");
-        const char *line = arena_memdup(e->a, *text, n);
+        const char *line = arena_memdup(e->arena, *text, n);
         line += strlen(c->name);
         *text += n;
         *text += **text == '\r';
@@ -321,7 +322,7 @@ static bool commands_run(speech *e, const char **text)
 static bool settings_obey(speech *e, const agent *a)
 {
     const char *think = agent_get(a, "think"), *tool = agent_get(a, "tool");
-    return (!*think || say(e, e->s->thinking, think)) && (!*tool || command_tool(e, tool));
+    return (!*think || say(e, e->sink->thinking, think)) && (!*tool || command_tool(e, tool));
 }
 
 static const char *question_text(const agent_turn *t)
@@ -347,9 +348,9 @@ static bool speech_hold(speech *e, const agent *a)
 static void echo_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
 {
     const echo *own = a->own;
-    speech e = {.a = arena_new(),
+    speech e = {.arena = arena_new(),
                 .turn = t,
-                .s = s,
+                .sink = s,
                 .out = out,
                 .delay_ms = own->delay_ms,
                 .left = own->fail_after};
@@ -362,7 +363,7 @@ static void echo_run(agent *a, const agent_turn *t, const agent_sink *s, agent_r
     }
     if (out->end != AGENT_CANCELLED)
         goes_on(&e, s->usage(s->arg, &e.usage));
-    arena_free(e.a);
+    arena_free(e.arena);
 }
 
 static bool echo_open(agent *a, char *message)

@@ -39,7 +39,7 @@ openai_http *openai_http_new(const openai_settings *o)
         buf b;
         buf_init(&b, 64 << 10);
         buf_printf(&b, "Authorization: Bearer %s", o->key);
-        h->key = xstrdup(b.p);
+        h->key = xstrdup(b.data);
         buf_release(&b);
     }
     return h;
@@ -107,7 +107,7 @@ static const char *key_hide(arena *a, const char *text, const char *key)
 static void status_fail(const attempt *t, const wire_out *got, agent_result *out)
 {
     arena *a = arena_new();
-    const char *text = openai_error_text(a, got->error.p, got->error.n);
+    const char *text = openai_error_text(a, got->error.data, got->error.n);
     if (text)
         agent_fail(out, "the provider answered %ld: %s", got->status,
                    key_hide(a, text, t->http->set->key));
@@ -120,11 +120,11 @@ static void answer_end(attempt *t, const wire_out *got, agent_result *out)
 {
     openai_stream *st = t->st;
     if (t->whole && !*got->why && !got->enough && t->body.n)
-        openai_stream_whole(st, t->body.p, t->body.n);
+        openai_stream_whole(st, t->body.data, t->body.n);
     else if (t->body.over)
         st->error = "the answer is over 16 MiB";
     if (st->error)
-        st->error = key_hide(st->a, st->error, t->http->set->key);
+        st->error = key_hide(st->arena, st->error, t->http->set->key);
     openai_stream_end(st, *got->why ? got->why : NULL, out);
 }
 
@@ -172,13 +172,13 @@ void openai_http_run(openai_http *h, const buf *request, int64_t deadline, opena
         wire_in in = {.url = h->set->url,
                       .headers = headers,
                       .n_headers = h->key ? 3 : 2,
-                      .body = request->p,
+                      .body = request->data,
                       .n = request->n,
                       .pool = h->pool,
                       .ca_file = h->set->ca_file,
                       .limits = &h->limits,
                       .deadline = deadline,
-                      .s = st->s,
+                      .sink = st->sink,
                       .piece = piece_add,
                       .patience = patience,
                       .arg = &t};
@@ -192,7 +192,7 @@ void openai_http_run(openai_http *h, const buf *request, int64_t deadline, opena
         wire_release(&got);
         if (!again)
             return;
-        if (!agent_sleep(st->s, ms)) {
+        if (!agent_sleep(st->sink, ms)) {
             *out = (agent_result){.end = AGENT_CANCELLED};
             return;
         }

@@ -44,7 +44,7 @@ static const agent_setting settings[] = {
     {NULL, NULL, NULL, false}};
 
 typedef struct openai {
-    arena *a;
+    arena *arena;
     openai_settings set;
     openai_http *http;
 } openai;
@@ -89,7 +89,7 @@ static bool url_read(openai *own, const char *value, char *message)
     while (n > skip && value[n - 1] == '/')
         n--;
     bool whole = n > sizeof end && memcmp(value + n - (sizeof end - 1), end, sizeof end - 1) == 0;
-    own->set.url = arena_printf(own->a, "%.*s%s", (int)n, value, whole ? "" : end);
+    own->set.url = arena_printf(own->arena, "%.*s%s", (int)n, value, whole ? "" : end);
     return true;
 }
 
@@ -129,12 +129,12 @@ static bool texts_read(const agent *a, openai *own, char *message)
         }
     if (strlen(o->key) > 32768)
         return wrong(message, "key", "(hidden)", "at most 32768 bytes long");
-    if (*o->temperature && !json_of(own->a, o->temperature, JSON_NUMBER, &d))
+    if (*o->temperature && !json_of(own->arena, o->temperature, JSON_NUMBER, &d))
         return wrong(message, "temperature", o->temperature, "a number");
-    if (*o->max_tokens && (!json_of(own->a, o->max_tokens, JSON_NUMBER, &d) ||
+    if (*o->max_tokens && (!json_of(own->arena, o->max_tokens, JSON_NUMBER, &d) ||
                            !json_int(&d, &d.nodes[0], &n) || n < 1))
         return wrong(message, "max_tokens", o->max_tokens, "a whole number from 1 on");
-    if (!json_of(own->a, o->extra, JSON_OBJECT, &d))
+    if (!json_of(own->arena, o->extra, JSON_OBJECT, &d))
         return wrong(message, "extra", o->extra, "a JSON object");
     return true;
 }
@@ -157,11 +157,11 @@ static bool settings_read(const agent *a, openai *own, char *message)
     openai_settings *o = &own->set;
     return url_read(own, agent_get(a, "url"), message) && texts_read(a, own, message) &&
            choices_read(a, o, message) && ca_read(a, o, message) &&
-           span_read(a, own->a, "connect_s", &o->connect_ms, message) &&
-           span_read(a, own->a, "first_byte_s", &o->first_byte_ms, message) &&
-           span_read(a, own->a, "idle_s", &o->idle_ms, message) &&
-           span_read(a, own->a, "timeout_s", &o->total_ms, message) &&
-           span_read(a, own->a, "retry_after_s", &o->retry_after_ms, message) &&
+           span_read(a, own->arena, "connect_s", &o->connect_ms, message) &&
+           span_read(a, own->arena, "first_byte_s", &o->first_byte_ms, message) &&
+           span_read(a, own->arena, "idle_s", &o->idle_ms, message) &&
+           span_read(a, own->arena, "timeout_s", &o->total_ms, message) &&
+           span_read(a, own->arena, "retry_after_s", &o->retry_after_ms, message) &&
            agent_number(a, "retries", 0, 10, &o->retries, message) &&
            agent_number(a, "backoff_ms", 1, 10000, &o->backoff_ms, message) &&
            agent_number(a, "context", 0, AGENT_MAX_CONTEXT, &(int64_t){0}, message);
@@ -171,7 +171,7 @@ static bool openai_open(agent *a, char *message)
 {
     arena *mem = arena_new();
     openai *own = arena_alloc(mem, sizeof *own);
-    own->a = mem;
+    own->arena = mem;
     if (!settings_read(a, own, message)) {
         arena_free(mem);
         return false;
@@ -185,14 +185,14 @@ static void openai_close(agent *a)
 {
     openai *own = a->own;
     openai_http_free(own->http);
-    arena_free(own->a);
+    arena_free(own->arena);
 }
 
 /* ------------------------------------------------------------------ a turn */
 
 typedef struct rounds {
-    arena *a;
-    const agent_sink *s;
+    arena *arena;
+    const agent_sink *sink;
     VEC(ramet_entry) history; /* of the turn, plus what earlier rounds added */
     ramet_usage usage;
     bool usage_came;
@@ -213,8 +213,8 @@ static void usage_sum(rounds *r, const openai_stream *st)
 static void entry_push(rounds *r, ramet_role role, const char *part)
 {
     ramet_entry e = {
-        .role = role, .text = "", .parts = arena_printf(r->a, "[%s]", part), .format = "ramet"};
-    VEC_PUSH(r->a, &r->history, e);
+        .role = role, .text = "", .parts = arena_printf(r->arena, "[%s]", part), .format = "ramet"};
+    VEC_PUSH(r->arena, &r->history, e);
 }
 
 /* {type, id?, name?, key: json} */
@@ -240,28 +240,31 @@ static const char *part_write(arena *a, const char *type, const char *id, const 
 static bool results_ask(rounds *r, openai_stream *st)
 {
     if (st->text.n)
-        entry_push(r, RAMET_ASSISTANT,
-                   part_write(r->a, "text", NULL, NULL, "text", json_quote(r->a, st->text.p)));
+        entry_push(
+            r, RAMET_ASSISTANT,
+            part_write(r->arena, "text", NULL, NULL, "text", json_quote(r->arena, st->text.data)));
     for (size_t i = 0; i < st->n_calls; i++)
         entry_push(r, RAMET_ASSISTANT,
-                   part_write(r->a, "tool_call", st->calls[i].id, st->calls[i].name, "input",
+                   part_write(r->arena, "tool_call", st->calls[i].id, st->calls[i].name, "input",
                               openai_call_input(st, &st->calls[i])));
     for (size_t i = 0; i < st->n_calls; i++) {
         const openai_call *c = &st->calls[i];
         const char *answer = NULL;
         char id[AGENT_CALL_ID];
         agent_question q = {agent_call_id(id), "input",
-                            arena_printf(r->a, "The model calls %s with %s. What is the result?",
-                                         c->name, openai_call_input(st, c)),
+                            arena_printf(r->arena,
+                                         "The model calls %s with %s. What is the result?", c->name,
+                                         openai_call_input(st, c)),
                             NULL};
         int64_t asked = time_mono_us();
-        if (!r->s->ask(r->s->arg, &q, &answer))
+        if (!r->sink->ask(r->sink->arg, &q, &answer))
             return false;
         r->deadline += time_mono_us() - asked; /* a person's time is not the model's */
-        const char *output = json_quote(r->a, answer ? answer : "");
-        if (!r->s->tool_result(r->s->arg, c->id, output, false))
+        const char *output = json_quote(r->arena, answer ? answer : "");
+        if (!r->sink->tool_result(r->sink->arg, c->id, output, false))
             return false;
-        entry_push(r, RAMET_TOOL, part_write(r->a, "tool_result", c->id, NULL, "output", output));
+        entry_push(r, RAMET_TOOL,
+                   part_write(r->arena, "tool_result", c->id, NULL, "output", output));
     }
     return true;
 }
@@ -279,7 +282,7 @@ static bool round_run(openai *own, const agent_turn *turn, rounds *r, agent_resu
         return false;
     }
     openai_stream *st = xcalloc(1, sizeof *st);
-    openai_stream_init(st, r->s);
+    openai_stream_init(st, r->sink);
     openai_http_run(own->http, &request, r->deadline, st, out);
     usage_sum(r, st);
     bool more = out->end == AGENT_DONE && own->set.ask_tools && st->n_calls;
@@ -296,10 +299,10 @@ static bool round_run(openai *own, const agent_turn *turn, rounds *r, agent_resu
 static void openai_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
 {
     openai *own = a->own;
-    rounds r = {.a = arena_new(), .s = s};
+    rounds r = {.arena = arena_new(), .sink = s};
     r.deadline = time_mono_us() + own->set.total_ms * 1000;
     for (size_t i = 0; i < t->n; i++)
-        VEC_PUSH(r.a, &r.history, t->history[i]);
+        VEC_PUSH(r.arena, &r.history, t->history[i]);
     *out = (agent_result){.end = AGENT_DONE};
     int n = 0;
     while (round_run(own, t, &r, out))
@@ -309,7 +312,7 @@ static void openai_run(agent *a, const agent_turn *t, const agent_sink *s, agent
         }
     if (r.usage_came)
         s->usage(s->arg, &r.usage);
-    arena_free(r.a);
+    arena_free(r.arena);
 }
 
 const agent_kind agent_openai = {

@@ -47,9 +47,9 @@ typedef struct openai_call {
 
 /* The state of one answer. */
 typedef struct openai_stream {
-    arena *a;       /* for the answer */
+    arena *arena;   /* for the answer */
     arena *scratch; /* for one line */
-    const agent_sink *s;
+    const agent_sink *sink;
     buf line;       /* the current line of the stream */
     buf text;       /* the answer, without thinking */
     bool cancelled; /* the sink asked to stop */

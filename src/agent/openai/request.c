@@ -29,7 +29,7 @@ typedef struct member {
 } member;
 
 typedef struct members {
-    arena *a;
+    arena *arena;
     VEC(member) all;
 } members;
 
@@ -42,7 +42,7 @@ static void member_set(members *m, const char *key, const char *raw)
             return;
         }
     member one = {key, raw};
-    VEC_PUSH(m->a, &m->all, one);
+    VEC_PUSH(m->arena, &m->all, one);
 }
 
 static const char *hash_hex(arena *a, const char *s)
@@ -65,18 +65,18 @@ static const char *const session_options[] = {
 static void members_merge(members *m, const char *json, const char *const *only, size_t n_only)
 {
     json_doc d;
-    if (!json || !json_parse(m->a, json, strlen(json), 0, &d, NULL) ||
+    if (!json || !json_parse(m->arena, json, strlen(json), 0, &d, NULL) ||
         !json_is(&d.nodes[0], JSON_OBJECT))
         return;
     const json_node *root = &d.nodes[0];
     for (const json_node *k = json_first(&d, root); k; k = json_next(&d, root, k)) {
-        const char *key = json_text(m->a, &d, k);
+        const char *key = json_text(m->arena, &d, k);
         k = json_next(&d, root, k);
         bool take = !only && strcmp(key, "messages") != 0 && strcmp(key, "stream") != 0;
         for (size_t i = 0; !take && i < n_only; i++)
             take = strcmp(key, only[i]) == 0;
         if (take)
-            member_set(m, key, json_raw(m->a, &d, k));
+            member_set(m, key, json_raw(m->arena, &d, k));
     }
 }
 
@@ -84,14 +84,14 @@ static void members_write(members *m, const openai_settings *o, const agent_turn
 {
     const char *model = t->session.model && *t->session.model ? t->session.model : o->model;
     const char *cache = t->cache_key ? t->cache_key : "";
-    member_set(m, "model", json_quote(m->a, model));
+    member_set(m, "model", json_quote(m->arena, model));
     member_set(m, "stream", "true");
     if (o->usage)
         member_set(m, "stream_options", "{\"include_usage\":true}");
     if (*o->cache_field && *cache) {
         if (strlen(cache) > CACHE_KEY_BYTES)
-            cache = hash_hex(m->a, cache);
-        member_set(m, o->cache_field, json_quote(m->a, cache));
+            cache = hash_hex(m->arena, cache);
+        member_set(m, o->cache_field, json_quote(m->arena, cache));
     }
     if (*o->temperature)
         member_set(m, "temperature", o->temperature);
@@ -113,8 +113,8 @@ typedef struct call {
 } call;
 
 typedef struct composer {
-    arena *a;
-    json_writer *w;
+    arena *arena;
+    json_writer *writer;
     /* An answer that is not written yet, because more of it may follow. */
     buf text;
     VEC(call) calls; /* kept after writing, until all have a result */
@@ -123,10 +123,10 @@ typedef struct composer {
 
 static void message_text(composer *c, const char *role, const char *text)
 {
-    jw_object(c->w);
-    jw_kstr(c->w, "role", role);
-    jw_kstr(c->w, "content", text);
-    jw_end_object(c->w);
+    jw_object(c->writer);
+    jw_kstr(c->writer, "role", role);
+    jw_kstr(c->writer, "content", text);
+    jw_end_object(c->writer);
 }
 
 static void call_write(json_writer *w, const call *it)
@@ -147,27 +147,27 @@ static void answer_write(composer *c)
 {
     if (c->written || (!c->text.n && !c->calls.n))
         return;
-    jw_object(c->w);
-    jw_kstr(c->w, "role", "assistant");
-    jw_kstr(c->w, "content", c->text.n || !c->calls.n ? c->text.p : NULL);
+    jw_object(c->writer);
+    jw_kstr(c->writer, "role", "assistant");
+    jw_kstr(c->writer, "content", c->text.n || !c->calls.n ? c->text.data : NULL);
     if (c->calls.n) {
-        jw_key(c->w, "tool_calls");
-        jw_array(c->w);
+        jw_key(c->writer, "tool_calls");
+        jw_array(c->writer);
         for (size_t i = 0; i < c->calls.n; i++)
-            call_write(c->w, &c->calls.items[i]);
-        jw_end_array(c->w);
+            call_write(c->writer, &c->calls.items[i]);
+        jw_end_array(c->writer);
     }
-    jw_end_object(c->w);
+    jw_end_object(c->writer);
     c->written = true;
 }
 
 static void result_write(composer *c, call *it, const char *text)
 {
-    jw_object(c->w);
-    jw_kstr(c->w, "role", "tool");
-    jw_kstr(c->w, "tool_call_id", it->id);
-    jw_kstr(c->w, "content", text);
-    jw_end_object(c->w);
+    jw_object(c->writer);
+    jw_kstr(c->writer, "role", "tool");
+    jw_kstr(c->writer, "tool_call_id", it->id);
+    jw_kstr(c->writer, "content", text);
+    jw_end_object(c->writer);
     it->answered = true;
 }
 
@@ -230,29 +230,29 @@ static const char *value_text(arena *a, const json_doc *d, const json_node *v, c
 /* Adds a call to those waiting for results; skips one whose id is waiting already. */
 static void part_call(composer *c, const json_doc *d, const json_node *part)
 {
-    call one = {call_id(c->a, part_text(c->a, d, part, "id")),
-                call_name(c->a, part_text(c->a, d, part, "name")),
-                value_text(c->a, d, json_get(d, part, "input"), "{}"), false};
+    call one = {call_id(c->arena, part_text(c->arena, d, part, "id")),
+                call_name(c->arena, part_text(c->arena, d, part, "name")),
+                value_text(c->arena, d, json_get(d, part, "input"), "{}"), false};
     bool apart = c->written;
     for (size_t i = 0; i < c->calls.n; i++)
         apart = apart || strcmp(c->calls.items[i].id, one.id) == 0;
     if (apart)
         answer_close(c);
-    VEC_PUSH(c->a, &c->calls, one);
+    VEC_PUSH(c->arena, &c->calls, one);
 }
 
 static void orphan_write(composer *c, const char *text)
 {
     answer_close(c);
-    message_text(c, "user", arena_printf(c->a, "Result of a tool: %s", text));
+    message_text(c, "user", arena_printf(c->arena, "Result of a tool: %s", text));
 }
 
 static void part_result(composer *c, const json_doc *d, const json_node *part)
 {
-    const char *id = call_id(c->a, part_text(c->a, d, part, "id"));
-    const char *text = value_text(c->a, d, json_get(d, part, "output"), "");
+    const char *id = call_id(c->arena, part_text(c->arena, d, part, "id"));
+    const char *text = value_text(c->arena, d, json_get(d, part, "output"), "");
     if (json_is(json_get(d, part, "is_error"), JSON_TRUE))
-        text = arena_printf(c->a, "Error: %s", text);
+        text = arena_printf(c->arena, "Error: %s", text);
     for (size_t i = 0; i < c->calls.n; i++)
         if (!c->calls.items[i].answered && strcmp(c->calls.items[i].id, id) == 0) {
             answer_write(c);
@@ -304,19 +304,19 @@ static void part_piece(composer *c, const ramet_entry *e, const json_doc *d, con
 {
     piece one = {0};
     if (strcmp(type, "text") == 0) {
-        one.text = part_text(c->a, d, part, "text");
+        one.text = part_text(c->arena, d, part, "text");
     } else if (strcmp(type, "file") == 0) {
-        const char *url = part_text(c->a, d, part, "url");
-        const char *media = part_text(c->a, d, part, "media_type");
+        const char *url = part_text(c->arena, d, part, "url");
+        const char *media = part_text(c->arena, d, part, "media_type");
         if (e->role == RAMET_USER && image_is(url, media))
             one.image = url;
         else
-            one.text = file_note(c->a, url, part_text(c->a, d, part, "name"), media);
+            one.text = file_note(c->arena, url, part_text(c->arena, d, part, "name"), media);
     } else if (strcmp(type, "data") == 0 && e->role != RAMET_ASSISTANT) {
-        one.text = value_text(c->a, d, json_get(d, part, "data"), "");
+        one.text = value_text(c->arena, d, json_get(d, part, "data"), "");
     }
     if (one.image || (one.text && *one.text))
-        VEC_PUSH(c->a, to, one);
+        VEC_PUSH(c->arena, to, one);
 }
 
 /* ------------------------------------------------------------------ entries */
@@ -328,7 +328,7 @@ static const char *pieces_join(composer *c, const pieces *p)
     for (size_t i = 0; i < p->n; i++)
         if (p->items[i].text)
             joined_add(&b, p->items[i].text);
-    return buf_keep(&b, c->a);
+    return buf_keep(&b, c->arena);
 }
 
 static void piece_write(json_writer *w, const piece *p)
@@ -355,14 +355,14 @@ static void message_write(composer *c, const char *role, const pieces *p)
         message_text(c, role, pieces_join(c, p));
         return;
     }
-    jw_object(c->w);
-    jw_kstr(c->w, "role", role);
-    jw_key(c->w, "content");
-    jw_array(c->w);
+    jw_object(c->writer);
+    jw_kstr(c->writer, "role", role);
+    jw_key(c->writer, "content");
+    jw_array(c->writer);
     for (size_t i = 0; i < p->n; i++)
-        piece_write(c->w, &p->items[i]);
-    jw_end_array(c->w);
-    jw_end_object(c->w);
+        piece_write(c->writer, &p->items[i]);
+    jw_end_array(c->writer);
+    jw_end_object(c->writer);
 }
 
 /* Writes the text of an entry, without its calls and results. */
@@ -394,16 +394,16 @@ static void entry_write(composer *c, const ramet_entry *e)
     json_doc d;
     pieces p = {0};
     bool special = false;
-    if (!e->parts || !json_parse(c->a, e->parts, strlen(e->parts), 0, &d, NULL) ||
+    if (!e->parts || !json_parse(c->arena, e->parts, strlen(e->parts), 0, &d, NULL) ||
         !json_is(&d.nodes[0], JSON_ARRAY)) {
         piece one = {.text = e->text ? e->text : ""};
-        VEC_PUSH(c->a, &p, one);
+        VEC_PUSH(c->arena, &p, one);
         entry_say(c, e, &p, false);
         return;
     }
     const json_node *root = &d.nodes[0];
     for (const json_node *n = json_first(&d, root); n; n = json_next(&d, root, n)) {
-        const char *type = part_text(c->a, &d, n, "type");
+        const char *type = part_text(c->arena, &d, n, "type");
         special = special || strcmp(type, "tool_call") == 0 || strcmp(type, "tool_result") == 0;
         part_piece(c, e, &d, n, type, &p);
     }
@@ -411,7 +411,7 @@ static void entry_write(composer *c, const ramet_entry *e)
     if (!result_text)
         entry_say(c, e, &p, special);
     for (const json_node *n = json_first(&d, root); n; n = json_next(&d, root, n)) {
-        const char *type = part_text(c->a, &d, n, "type");
+        const char *type = part_text(c->arena, &d, n, "type");
         if (strcmp(type, "tool_call") == 0)
             part_call(c, &d, n);
         else if (strcmp(type, "tool_result") == 0)
@@ -437,9 +437,9 @@ bool openai_request(const openai_settings *o, const agent_turn *t, buf *out)
     json_writer w;
     jw_init(&w, out, 0);
     arena *a = arena_new();
-    composer c = {.a = a, .w = &w};
+    composer c = {.arena = a, .writer = &w};
     buf_init(&c.text, OPENAI_REQUEST_BYTES);
-    members m = {.a = a};
+    members m = {.arena = a};
     jw_object(&w);
     members_write(&m, o, t, &w);
     jw_key(&w, "messages");

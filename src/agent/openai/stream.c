@@ -17,7 +17,7 @@ enum { CHUNK_DEPTH = 64 };
 
 void openai_stream_init(openai_stream *st, const agent_sink *s)
 {
-    *st = (openai_stream){.a = arena_new(), .scratch = arena_new(), .s = s};
+    *st = (openai_stream){.arena = arena_new(), .scratch = arena_new(), .sink = s};
     buf_init(&st->line, OPENAI_LINE_BYTES);
     buf_init(&st->text, OPENAI_ANSWER_BYTES);
 }
@@ -29,7 +29,7 @@ void openai_stream_release(openai_stream *st)
     buf_release(&st->line);
     buf_release(&st->text);
     arena_free(st->scratch);
-    arena_free(st->a);
+    arena_free(st->arena);
 }
 
 /* ------------------------------------------------------------------ JSON that is nearly JSON */
@@ -86,7 +86,8 @@ static bool text_emit(openai_stream *st, const char *text, bool thought)
         return false;
     if (!thought)
         buf_add(&st->text, text, n);
-    bool on = thought ? st->s->thinking(st->s->arg, text, n) : st->s->delta(st->s->arg, text, n);
+    bool on = thought ? st->sink->thinking(st->sink->arg, text, n)
+                      : st->sink->delta(st->sink->arg, text, n);
     st->cancelled = !on;
     return on;
 }
@@ -153,9 +154,9 @@ static bool call_read(openai_stream *st, const json_doc *d, const json_node *v)
     if (!c)
         return false;
     if (id && *id && !*c->id)
-        c->id = arena_strdup(st->a, id);
+        c->id = arena_strdup(st->arena, id);
     if (name && *name && !*c->name)
-        c->name = arena_strdup(st->a, name);
+        c->name = arena_strdup(st->arena, name);
     const char *more = json_is(arguments, JSON_OBJECT) ? json_raw(st->scratch, d, arguments)
                                                        : json_text(st->scratch, d, arguments);
     if (!more)
@@ -177,17 +178,17 @@ static bool calls_read(openai_stream *st, const json_doc *d, const json_node *li
 const char *openai_call_input(openai_stream *st, const openai_call *c)
 {
     json_doc d;
-    if (strspn(c->arguments.p, " \t\r\n") == c->arguments.n)
+    if (strspn(c->arguments.data, " \t\r\n") == c->arguments.n)
         return "{}";
-    if (json_parse(st->a, c->arguments.p, c->arguments.n, CHUNK_DEPTH, &d, NULL) &&
+    if (json_parse(st->arena, c->arguments.data, c->arguments.n, CHUNK_DEPTH, &d, NULL) &&
         !d.nodes[0].has_nul)
-        return c->arguments.p;
+        return c->arguments.data;
     buf b;
     json_writer w;
     buf_init(&b, 2 * OPENAI_ANSWER_BYTES);
     jw_init(&w, &b, 0);
-    jw_strn(&w, c->arguments.p, c->arguments.n);
-    const char *out = b.over ? "{}" : arena_memdup(st->a, b.p, b.n);
+    jw_strn(&w, c->arguments.data, c->arguments.n);
+    const char *out = b.over ? "{}" : arena_memdup(st->arena, b.data, b.n);
     buf_release(&b);
     return out;
 }
@@ -233,9 +234,9 @@ static bool chunk_read(openai_stream *st, const json_doc *d)
 {
     const json_node *root = &d->nodes[0], *e = json_get(d, root, "error");
     if (e && e->type != JSON_NULL) {
-        const char *text = error_read(st->a, d, root);
-        st->error = arena_printf(st->a, "the provider stopped with an error%s%s", text ? ": " : "",
-                                 text ? text : "");
+        const char *text = error_read(st->arena, d, root);
+        st->error = arena_printf(st->arena, "the provider stopped with an error%s%s",
+                                 text ? ": " : "", text ? text : "");
         return false;
     }
     usage_read(st, d, json_get(d, root, "usage"));
@@ -256,7 +257,7 @@ static bool chunk_read(openai_stream *st, const json_doc *d)
             return false;
         const char *finish = json_text(st->scratch, d, json_get(d, n, "finish_reason"));
         if (finish && *finish) {
-            st->finish = arena_strdup(st->a, finish);
+            st->finish = arena_strdup(st->arena, finish);
             st->finished = true;
         }
     }
@@ -277,7 +278,7 @@ static const char *field_value(const char *line, const char *name)
 
 static bool line_read(openai_stream *st)
 {
-    const char *line = st->line.p;
+    const char *line = st->line.data;
     if (strlen(line) != st->line.n) { /* contains NUL */
         st->damaged++;
         return true;
@@ -341,7 +342,7 @@ bool openai_stream_add(openai_stream *st, const char *p, size_t n)
 bool openai_stream_whole(openai_stream *st, const char *json, size_t n)
 {
     json_doc d;
-    if (!chunk_parse(st->a, json, n, &d)) {
+    if (!chunk_parse(st->arena, json, n, &d)) {
         st->damaged++;
         return false;
     }
@@ -358,11 +359,11 @@ static bool calls_emit(openai_stream *st)
         openai_call *c = &st->calls[i];
         if (!*c->id) {
             char id[AGENT_CALL_ID];
-            c->id = arena_strdup(st->a, agent_call_id(id));
+            c->id = arena_strdup(st->arena, agent_call_id(id));
         }
         if (!*c->name)
             c->name = "unnamed";
-        if (!st->s->tool_call(st->s->arg, c->id, c->name, openai_call_input(st, c)))
+        if (!st->sink->tool_call(st->sink->arg, c->id, c->name, openai_call_input(st, c)))
             return false;
     }
     return true;

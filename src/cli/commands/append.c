@@ -17,7 +17,7 @@
 enum { BATCH = 1000, BATCH_BYTES = 8 << 20 };
 
 typedef struct appending {
-    cli *c;
+    cli *cli;
     const char *session;
     ramet_append_in in;
     ramet_entry_in entries[BATCH + 1];
@@ -29,7 +29,7 @@ typedef struct appending {
 static int send_batch(appending *a, input *in)
 {
     ramet_append_out out;
-    cli *c = a->c;
+    cli *c = a->cli;
     a->in.entries = a->entries;
     if (lib->ramet_append(c->walk, a->session, &a->in, &out) != RAMET_OK) {
         ramet_error e = *lib->ramet_call_error(c->walk);
@@ -76,7 +76,7 @@ static int append_all(appending *a, input *in, ramet_role role)
     int code = -1;
     /* A document is one batch, however long: all or nothing. */
     bool split = in->format == INPUT_JSONL;
-    progress_begin(&p, a->c);
+    progress_begin(&p, a->cli);
     while (code < 0 && got) {
         code = input_next(in, mem, role, &a->entries[a->in.n], &got);
         if (code < 0 && got)
@@ -86,10 +86,10 @@ static int append_all(appending *a, input *in, ramet_role role)
             code = send_batch(a, in);
             arena_reset(mem);
             if (code < 0 && !append_progress(a, in, &p))
-                code = cli_error(a->c, RAMET_STOP, "", "stopped; the first %lld entries were added",
-                                 (long long)a->given);
+                code = cli_error(a->cli, RAMET_STOP, "",
+                                 "stopped; the first %lld entries were added", (long long)a->given);
         } else if (code < 0 && got && a->in.n > BATCH) {
-            code = cli_error(a->c, RAMET_BATCH_TOO_LARGE, "entries",
+            code = cli_error(a->cli, RAMET_BATCH_TOO_LARGE, "entries",
                              "the array holds more than %d entries; send them as JSONL", BATCH);
         }
     }
@@ -100,7 +100,7 @@ static int append_all(appending *a, input *in, ramet_role role)
 
 static int append_answer(appending *a)
 {
-    cli *c = a->c;
+    cli *c = a->cli;
     if (c->json) {
         jw_end_array(&c->jw);
         jw_key(&c->jw, "head");
@@ -133,7 +133,7 @@ int cmd_append(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s || !branch_option(c, &a->in.branch, &code))
         return code;
-    a->c = c;
+    a->cli = c;
     a->session = s->id;
     a->in.expected_head = opt_text(c, "expect");
     a->in.log = log && strcmp(log, "adk") == 0 ? RAMET_LOG_ADK : RAMET_LOG_MAIN;

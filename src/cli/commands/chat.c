@@ -24,7 +24,7 @@ static void on_interrupt(int signal_no)
 }
 
 typedef struct chat {
-    cli *c;
+    cli *cli;
     char *session; /* allocated with malloc */
     char *agent;   /* for the next messages; NULL: the session's own */
     char turn[300];
@@ -35,7 +35,7 @@ typedef struct chat {
 
 static void say(chat *h, arena *a, const char *text, bool thinking)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     if (thinking != h->thinking)
         printf("%s", st(c, thinking ? ST_DIM : ST_OFF));
     if (h->thinking && !thinking)
@@ -49,7 +49,7 @@ static void say(chat *h, arena *a, const char *text, bool thinking)
 static void line_end(chat *h)
 {
     if (h->thinking)
-        printf("%s", st(h->c, ST_OFF));
+        printf("%s", st(h->cli, ST_OFF));
     if (h->said)
         putchar('\n');
     h->said = h->thinking = false;
@@ -58,7 +58,7 @@ static void line_end(chat *h)
 static void show_tools(chat *h, arena *a, const json_doc *d, const json_node *entry)
 {
     const json_node *parts = json_get(d, entry, "parts");
-    cli *c = h->c;
+    cli *c = h->cli;
     for (const json_node *p = parts ? json_first(d, parts) : NULL; p; p = json_next(d, parts, p)) {
         const char *type = json_text(a, d, json_get(d, p, "type"));
         bool call = type && strcmp(type, "tool_call") == 0;
@@ -74,14 +74,14 @@ static void show_tools(chat *h, arena *a, const json_doc *d, const json_node *en
 
 static void cancel(chat *h)
 {
-    client_post(h->c->walk, h->session, "cancel", "{}");
-    lib->ramet_call_reset(h->c->walk);
+    client_post(h->cli->walk, h->session, "cancel", "{}");
+    lib->ramet_call_reset(h->cli->walk);
 }
 
 /* False: this answer was refused, another one may be accepted. */
 static bool answer_send(chat *h, const char *question, const char *text)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     buf body, route;
     json_writer w;
     buf_init(&body, 1 << 20);
@@ -92,7 +92,7 @@ static bool answer_send(chat *h, const char *question, const char *text)
     jw_kstr(&w, "answer", text);
     jw_end_object(&w);
     buf_printf(&route, "turns/%s/answer", h->turn);
-    ramet_status rc = client_post(c->walk, h->session, route.p, body.p);
+    ramet_status rc = client_post(c->walk, h->session, route.data, body.data);
     if (rc != RAMET_OK)
         cli_report(c, lib->ramet_call_error(c->walk));
     lib->ramet_call_reset(c->walk);
@@ -103,7 +103,7 @@ static bool answer_send(chat *h, const char *question, const char *text)
 
 static void show_question(chat *h, arena *a, const json_doc *d, const json_node *q)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     const json_node *options = json_get(d, q, "options");
     const char *text = json_text(a, d, json_get(d, q, "text"));
     line_end(h);
@@ -125,10 +125,10 @@ static void ask_person(chat *h, arena *a, const json_doc *d, const json_node *q)
     char *line = NULL;
     size_t cap = 0;
     ssize_t n;
-    if (!h->c->json)
+    if (!h->cli->json)
         show_question(h, a, d, q);
     do {
-        if (!h->c->json)
+        if (!h->cli->json)
             printf("answer> ");
         fflush(stdout);
         n = getline(&line, &cap, stdin);
@@ -137,7 +137,7 @@ static void ask_person(chat *h, arena *a, const json_doc *d, const json_node *q)
     } while (n >= 0 && !answer_send(h, id ? id : "", line));
     if (n < 0) {
         clearerr(stdin);
-        if (!h->c->json)
+        if (!h->cli->json)
             putchar('\n');
         cancel(h);
     }
@@ -146,7 +146,7 @@ static void ask_person(chat *h, arena *a, const json_doc *d, const json_node *q)
 
 static void show_plan(chat *h, arena *a, const json_doc *d, const json_node *plan)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     const json_node *steps = json_get(d, plan, "entries");
     line_end(h);
     for (const json_node *s = steps ? json_first(d, steps) : NULL; s; s = json_next(d, steps, s)) {
@@ -162,7 +162,7 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
     chat *h = arg;
     const json_node *root = d->nodes;
     const char *text = json_text(a, d, json_get(d, root, "text"));
-    if (h->c->json) {
+    if (h->cli->json) {
         printf("{\"event\":\"%s\",\"data\":%s}\n", text_safe(a, name, false), json_raw(a, d, root));
         fflush(stdout);
     }
@@ -182,11 +182,11 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
         h->failed = status && strcmp(status, "done") != 0;
         const char *error = json_text(a, d, json_get(d, root, "error"));
         line_end(h);
-        if (h->failed && !h->c->json)
-            cli_note(h->c, "%s%s%s", text_safe(a, status, false), error && *error ? ": " : "",
+        if (h->failed && !h->cli->json)
+            cli_note(h->cli, "%s%s%s", text_safe(a, status, false), error && *error ? ": " : "",
                      error ? text_safe(a, error, false) : "");
     }
-    if (h->c->json)
+    if (h->cli->json)
         return;
     if (text && strcmp(name, "turn.delta") == 0)
         say(h, a, text, false);
@@ -210,7 +210,7 @@ static bool on_stop(void *arg)
 
 static int send_to(chat *h, const char *route, const char *text)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     buf body;
     json_writer w;
     client_heard heard = {.event = on_event, .stop = on_stop, .arg = h};
@@ -224,7 +224,7 @@ static int send_to(chat *h, const char *route, const char *text)
     jw_end_object(&w);
     interrupted = 0;
     h->failed = false;
-    ramet_status rc = client_message(c->call, h->session, route, body.p, &heard);
+    ramet_status rc = client_message(c->call, h->session, route, body.data, &heard);
     line_end(h);
     buf_release(&body);
     int code = rc == RAMET_OK ? (h->failed ? 1 : 0) : cli_fail(c);
@@ -237,7 +237,7 @@ static int send_to(chat *h, const char *route, const char *text)
 /* Runs a command of this tool, as if it had been typed with the session before its words. */
 static int command_do(chat *h, const char *name, char *words)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     char *argv[16] = {h->session};
     int argc = 1;
     for (char *w; argc < 15 && (w = strsep(&words, " \t"));)
@@ -259,7 +259,7 @@ static int command_do(chat *h, const char *name, char *words)
 
 static int fork_here(chat *h, char *words)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     int code = 0;
     ramet_session *out;
     ramet_fork_in in = {0};
@@ -323,7 +323,7 @@ static int help_print(chat *h, char *words)
 {
     (void)words;
     for (size_t i = 0; i < sizeof slashes / sizeof *slashes; i++)
-        printf("%s/%-8s%s %-9s %s\n", st(h->c, ST_BOLD), slashes[i].word, st(h->c, ST_OFF),
+        printf("%s/%-8s%s %-9s %s\n", st(h->cli, ST_BOLD), slashes[i].word, st(h->cli, ST_OFF),
                slashes[i].args, slashes[i].text);
     printf("Ctrl-C ends an answer; a line that begins with // is sent with one /.\n");
     return 0;
@@ -338,8 +338,8 @@ static int slash(chat *h, char *line)
         if (strcmp(slashes[i].word, word) == 0)
             return slashes[i].run ? slashes[i].run(h, words)
                                   : command_do(h, slashes[i].command, words);
-    return cli_error(h->c, RAMET_INVALID, "line", "'/%s' is no word of the chat; /help lists them",
-                     word);
+    return cli_error(h->cli, RAMET_INVALID, "line",
+                     "'/%s' is no word of the chat; /help lists them", word);
 }
 
 /* ------------------------------------------------------------------ the chat */
@@ -356,10 +356,10 @@ static int lines_read(chat *h)
     char *line = NULL;
     size_t cap = 0;
     int code = 0;
-    bool asks = isatty(STDIN_FILENO) && !h->c->quiet && !h->c->json;
+    bool asks = isatty(STDIN_FILENO) && !h->cli->quiet && !h->cli->json;
     while (!h->end) {
         if (asks) {
-            printf("%s> %s", st(h->c, ST_USER), st(h->c, ST_OFF));
+            printf("%s> %s", st(h->cli, ST_USER), st(h->cli, ST_OFF));
             fflush(stdout);
         }
         interrupted = 0;
@@ -384,7 +384,7 @@ static int lines_read(chat *h)
 
 static bool session_find_or_make(chat *h, int *code)
 {
-    cli *c = h->c;
+    cli *c = h->cli;
     ramet_session *s = NULL;
     if (c->argc)
         s = session_named(c, c->argv[0], code);
@@ -401,7 +401,7 @@ static bool session_find_or_make(chat *h, int *code)
 
 int cmd_chat(cli *c)
 {
-    chat h = {.c = c};
+    chat h = {.cli = c};
     int code = 0;
     struct sigaction act = {.sa_handler = on_interrupt}; /* no SA_RESTART: interrupts a prompt */
     if (!session_find_or_make(&h, &code))
@@ -413,7 +413,7 @@ int cmd_chat(cli *c)
         buf_init(&words, 1 << 20);
         for (int i = 1; i < c->argc; i++)
             buf_printf(&words, "%s%s", i > 1 ? " " : "", c->argv[i]);
-        code = send_to(&h, "messages", words.p);
+        code = send_to(&h, "messages", words.data);
         buf_release(&words);
     } else {
         code = lines_read(&h);

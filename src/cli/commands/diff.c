@@ -24,7 +24,7 @@ typedef struct painted {
 } painted;
 
 typedef struct diff {
-    cli *c;
+    cli *cli;
     ramet_compare_out out;
     int column; /* width of a side; 0: one below the other */
 } diff;
@@ -55,7 +55,7 @@ static const char *side_times(cli *c, const ramet_compare_side *s)
 
 static void print_summary(diff *d)
 {
-    cli *c = d->c;
+    cli *c = d->cli;
     char branch[24];
     grid *t = grid_new(c, 7, 1);
     grid_right(t, 4);
@@ -156,7 +156,7 @@ typedef struct row {
 
 static void row_fill(diff *d, row *r, const ramet_turn_row *turn, int64_t k)
 {
-    cli *c = d->c;
+    cli *c = d->cli;
     memset(r, 0, sizeof *r);
     for (size_t i = 0; i < d->out.n; i++) {
         int64_t at = turn->side[i].from + k;
@@ -173,13 +173,13 @@ static bool row_words(diff *d, const row *r, size_t a, size_t b, words_diff *w)
 {
     if (!r->entry[a] || !r->entry[b] || r->entry[a]->role != r->entry[b]->role)
         return false;
-    *w = words_compare(d->c->mem, r->text[a], r->text[b]);
+    *w = words_compare(d->cli->mem, r->text[a], r->text[b]);
     return w->alike >= alike_enough;
 }
 
 static void print_label(diff *d, size_t i, const ramet_entry *e)
 {
-    cli *c = d->c;
+    cli *c = d->cli;
     printf("%s%c%s %s@%lld%s %s%s%s", st(c, side_style(i)), side_letter(i), st(c, ST_OFF),
            st(c, ST_ID), (long long)e->position + 1, st(c, ST_OFF), st(c, role_style(e->role)),
            ramet_role_name(e->role), st(c, ST_OFF));
@@ -196,8 +196,8 @@ static int label_columns(const ramet_entry *e)
 static void gutter(diff *d, size_t i, int used)
 {
     if (i + 1 < d->out.n)
-        printf("%*s %s%s%s", d->column - used, "", st(d->c, ST_DIM), gl(d->c, G_LINE),
-               st(d->c, ST_OFF));
+        printf("%*s %s%s%s", d->column - used, "", st(d->cli, ST_DIM), gl(d->cli, G_LINE),
+               st(d->cli, ST_OFF));
 }
 
 /* The blank after that line, if something follows. */
@@ -221,7 +221,7 @@ static void print_labels(diff *d, const row *r)
 
 static void print_columns(diff *d, row *r, bool first)
 {
-    cli *c = d->c;
+    cli *c = d->cli;
     words_diff w;
     for (size_t i = 1; i < d->out.n; i++)
         if (row_words(d, r, 0, i, &w)) {
@@ -254,7 +254,7 @@ static void print_columns(diff *d, row *r, bool first)
 static void print_body(diff *d, painted *p)
 {
     enum { INDENT = 4 };
-    cli *c = d->c;
+    cli *c = d->cli;
     while (p->at < p->n) {
         printf("%*s", INDENT, "");
         paint_line(c, p, c->width > 0 ? c->width - INDENT : 0);
@@ -266,7 +266,7 @@ static void print_below(diff *d, row *r)
 {
     words_diff w;
     if (d->out.n == 2 && row_words(d, r, 0, 1, &w)) {
-        painted both = paint_words(d->c, &w, true, true);
+        painted both = paint_words(d->cli, &w, true, true);
         putchar('\n');
         print_label(d, 0, r->entry[0]);
         printf("  ");
@@ -279,7 +279,7 @@ static void print_below(diff *d, row *r)
         if (!r->entry[i])
             continue;
         if (i && row_words(d, r, 0, i, &w))
-            r->body[i] = paint_words(d->c, &w, false, true);
+            r->body[i] = paint_words(d->cli, &w, false, true);
         putchar('\n');
         print_label(d, i, r->entry[i]);
         putchar('\n');
@@ -311,9 +311,9 @@ static void print_turns(diff *d)
         const ramet_compare_side *s = &d->out.sides[i];
         if (s->own <= (int64_t)s->n)
             continue;
-        printf("%s%s%c: %s more; -n N shows the first N%s\n", cut ? "" : "\n", st(d->c, ST_DIM),
-               side_letter(i), count_text(d->c, s->own - (int64_t)s->n, "entry", "entries"),
-               st(d->c, ST_OFF));
+        printf("%s%s%c: %s more; -n N shows the first N%s\n", cut ? "" : "\n", st(d->cli, ST_DIM),
+               side_letter(i), count_text(d->cli, s->own - (int64_t)s->n, "entry", "entries"),
+               st(d->cli, ST_OFF));
         cut = true;
     }
 }
@@ -321,7 +321,7 @@ static void print_turns(diff *d)
 int cmd_diff(cli *c)
 {
     ramet_side_in sides[MAX_SIDES];
-    diff d = {.c = c};
+    diff d = {.cli = c};
     int64_t limit = opt_count(c, "limit", 100);
     int code = 0;
     if (c->argc > MAX_SIDES)

@@ -89,9 +89,9 @@ static char *editor_result(cli *c, const char *path)
     if (f)
         fclose(f);
     size_t n = text.n;
-    while (n && text.p[n - 1] == '\n')
+    while (n && text.data[n - 1] == '\n')
         n--;
-    char *out = arena_memdup(c->mem, text.p, n);
+    char *out = arena_memdup(c->mem, text.data, n);
     buf_release(&text);
     return out;
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 
 typedef struct printer {
-    cli *c;
+    cli *cli;
     arena *scratch; /* replaces c->mem while an entry is printed */
     bool oneline;
     int digits;
@@ -25,7 +25,7 @@ typedef struct printer {
 static void printer_begin(printer *p, cli *c, int64_t length)
 {
     memset(p, 0, sizeof *p);
-    p->c = c;
+    p->cli = c;
     p->scratch = arena_new();
     p->oneline = opt_flag(c, "oneline");
     p->digits = snprintf(NULL, 0, "%lld", (long long)length);
@@ -35,7 +35,7 @@ static void printer_begin(printer *p, cli *c, int64_t length)
 
 static void printer_entry(printer *p, const ramet_entry *e)
 {
-    cli *c = p->c;
+    cli *c = p->cli;
     arena *keep = c->mem;
     if (c->json) {
         native_entry(&c->jw, e);

@@ -95,7 +95,7 @@ int cmd_search(cli *c)
     buf_init(&query, 1 << 16);
     for (int i = 0; i < c->argc; i++)
         buf_printf(&query, "%s%s", i ? " " : "", c->argv[i]);
-    in.query = query.p;
+    in.query = query.data;
     in.session = session ? session->id : NULL;
     in.tree = tree ? tree->tree_id : NULL;
     in.tag = opt_text(c, "tag");
@@ -105,7 +105,7 @@ int cmd_search(cli *c)
     in.until = opt_time(c, "until");
     in.limit = limit > 200 ? 200 : (int)limit;
     in.cursor = opt_text(c, "cursor");
-    code = lib->ramet_search(c->call, &in, &hits) == RAMET_OK ? answer(c, &hits, query.p)
+    code = lib->ramet_search(c->call, &in, &hits) == RAMET_OK ? answer(c, &hits, query.data)
                                                               : cli_fail(c);
     buf_release(&query);
     return code;

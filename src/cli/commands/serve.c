@@ -45,7 +45,7 @@ int help_settings(cli *c)
     (void)c;
     buf_init(&text, 1 << 20);
     config_markdown(&text);
-    fputs(text.p, stdout);
+    fputs(text.data, stdout);
     buf_release(&text);
     return 0;
 }

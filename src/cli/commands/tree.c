@@ -13,13 +13,13 @@
 /* ------------------------------------------------------------------ one tree */
 
 typedef struct twig {
-    const ramet_session *s;
+    const ramet_session *session;
     size_t first, last, next; /* first and last fork, next fork of the same parent; 0 = none */
     int64_t base;             /* where it left its parent; -1: unknown */
 } twig;
 
 typedef struct drawing {
-    cli *c;
+    cli *cli;
     twig *twigs; /* from index 1 on */
     size_t n;
     size_t *by_id;
@@ -31,7 +31,7 @@ static const twig *sorting;
 
 static int compare_ids(const void *a, const void *b)
 {
-    return strcmp(sorting[*(const size_t *)a].s->id, sorting[*(const size_t *)b].s->id);
+    return strcmp(sorting[*(const size_t *)a].session->id, sorting[*(const size_t *)b].session->id);
 }
 
 static size_t twig_find(const drawing *d, const char *id)
@@ -39,7 +39,7 @@ static size_t twig_find(const drawing *d, const char *id)
     size_t low = 0, high = d->n;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        int order = strcmp(d->twigs[d->by_id[middle]].s->id, id);
+        int order = strcmp(d->twigs[d->by_id[middle]].session->id, id);
         if (order == 0)
             return d->by_id[middle];
         if (order < 0)
@@ -63,19 +63,19 @@ static size_t twig_parent(const drawing *d, const ramet_session *s)
 
 static void drawing_link(drawing *d, const ramet_session *list, size_t n)
 {
-    arena *mem = d->c->mem;
+    arena *mem = d->cli->mem;
     d->n = n;
     d->twigs = arena_array(mem, n + 1, sizeof *d->twigs);
     d->by_id = arena_array(mem, n, sizeof *d->by_id);
     for (size_t i = 0; i < n; i++) {
-        d->twigs[i + 1].s = &list[i];
+        d->twigs[i + 1].session = &list[i];
         d->by_id[i] = i + 1;
     }
     sorting = d->twigs;
     qsort(d->by_id, n, sizeof *d->by_id, compare_ids);
     /* Twig 0 is the parent of sessions without one in the list. */
     for (size_t i = 1; i <= n; i++) {
-        twig *p = &d->twigs[twig_parent(d, d->twigs[i].s)];
+        twig *p = &d->twigs[twig_parent(d, d->twigs[i].session)];
         if (p->last)
             d->twigs[p->last].next = i;
         else
@@ -121,7 +121,7 @@ static void put(const cli *c, style s, const char *text)
 
 static void draw_session(drawing *d, const ramet_session *s)
 {
-    cli *c = d->c;
+    cli *c = d->cli;
     bool here = strcmp(s->id, d->here) == 0;
     if (s->deleted) {
         printf("%s(deleted)  %s%s\n", st(c, ST_GONE), short_id(c, s->id), st(c, ST_OFF));
@@ -156,7 +156,7 @@ static int64_t count_below(const drawing *d, size_t at)
 
 static void draw_twigs(drawing *d, size_t at, const char *indent, int64_t depth)
 {
-    cli *c = d->c;
+    cli *c = d->cli;
     for (size_t k = d->twigs[at].first; k; k = d->twigs[k].next) {
         bool last = !d->twigs[k].next;
         if (depth > d->depth) {
@@ -167,7 +167,7 @@ static void draw_twigs(drawing *d, size_t at, const char *indent, int64_t depth)
         }
         printf("%s%s%s%s%s ", st(c, ST_DIM), indent, gl(c, last ? G_ELBOW : G_TEE), gl(c, G_DASH),
                st(c, ST_OFF));
-        draw_session(d, d->twigs[k].s);
+        draw_session(d, d->twigs[k].session);
         draw_twigs(d, k, arena_printf(c->mem, "%s%s  ", indent, last ? " " : gl(c, G_LINE)),
                    depth + 1);
     }
@@ -176,7 +176,7 @@ static void draw_twigs(drawing *d, size_t at, const char *indent, int64_t depth)
 static int tree_of(cli *c, const char *word)
 {
     enum { READABLE = 64 };
-    drawing d = {.c = c, .depth = opt_count(c, "depth", READABLE)};
+    drawing d = {.cli = c, .depth = opt_count(c, "depth", READABLE)};
     ramet_session *list;
     size_t n;
     int code = 0;
@@ -190,7 +190,7 @@ static int tree_of(cli *c, const char *word)
     d.here = s->id;
     drawing_link(&d, list, n);
     for (size_t k = d.twigs[0].first; k; k = d.twigs[k].next) {
-        draw_session(&d, d.twigs[k].s);
+        draw_session(&d, d.twigs[k].session);
         draw_twigs(&d, k, "", 1);
     }
     return 0;
@@ -207,18 +207,18 @@ typedef struct root {
 } root;
 
 typedef struct forest {
-    cli *c;
+    cli *cli;
     VEC(root) roots;
 } forest;
 
 static void forest_add(forest *f, const ramet_session *s)
 {
-    arena *mem = f->c->mem;
+    arena *mem = f->cli->mem;
     root r = {.tree = arena_strdup(mem, s->tree_id), .updated = s->updated, .forks = s->is_fork};
     r.id = arena_strdup(mem, s->id);
     r.title = arena_strdup(mem, title_text(s));
     r.agent = arena_strdup(mem, s->agent.name ? s->agent.name : "");
-    r.tags = tags_text(f->c, s);
+    r.tags = tags_text(f->cli, s);
     r.entries = s->head.length;
     r.archived = s->archived;
     VEC_PUSH(mem, &f->roots, r);
@@ -262,7 +262,7 @@ static void forest_fold(forest *f)
 
 static int forest_answer(forest *f)
 {
-    cli *c = f->c;
+    cli *c = f->cli;
     grid *t = grid_new(c, 7, 1);
     grid_right(t, 2);
     grid_right(t, 3);
@@ -287,8 +287,8 @@ static int forest_answer(forest *f)
 
 static int forest_json(forest *f)
 {
-    json_writer *w = &f->c->jw;
-    json_list_begin(f->c, "trees");
+    json_writer *w = &f->cli->jw;
+    json_list_begin(f->cli, "trees");
     for (size_t i = 0; i < f->roots.n; i++) {
         const root *r = &f->roots.items[i];
         jw_object(w);
@@ -299,14 +299,14 @@ static int forest_json(forest *f)
         jw_kint(w, "forks", r->forks);
         native_ktime(w, "updated_at", r->updated);
         jw_end_object(w);
-        json_flush(f->c);
+        json_flush(f->cli);
     }
-    return json_list_end(f->c);
+    return json_list_end(f->cli);
 }
 
 static int forest_of_store(cli *c)
 {
-    forest f = {.c = c};
+    forest f = {.cli = c};
     ramet_list_in in = {.limit = 1000, .archived = RAMET_ARCHIVED_INCLUDE};
     do {
         ramet_session_list page;

@@ -107,7 +107,7 @@ ramet_status ramet_indexed_get(ramet_call *c, const char *session, const ramet_e
 static ramet_status lacking_read(txn *tx, int64_t after, int limit, ramet_lacking **out, size_t *n)
 {
     typedef struct spot {
-        int64_t tree, k;
+        int64_t tree, key;
         const char *session;
     } spot;
     VEC(spot) at = {0};
@@ -123,9 +123,9 @@ static ramet_status lacking_read(txn *tx, int64_t after, int limit, ramet_lackin
     size_t start = arena_used(tx->arena), max = txn_page_bytes(tx);
     for (size_t i = 0; i < at.n && arena_used(tx->arena) - start < max; i++) {
         ramet_entry *e = arena_alloc(tx->arena, sizeof *e);
-        if (!entry_load(tx, at.items[i].tree, at.items[i].k, e, hash))
+        if (!entry_load(tx, at.items[i].tree, at.items[i].key, e, hash))
             return txn_status(tx);
-        ramet_lacking l = {at.items[i].session, e, at.items[i].k};
+        ramet_lacking l = {at.items[i].session, e, at.items[i].key};
         VEC_PUSH(tx->arena, &v, l);
     }
     *out = v.items;

@@ -146,7 +146,7 @@ static ramet_status parts_read(ramet_call *c, const char *field, const char *par
         buf_puts(&joined, json_text(c->arena, &d, json_get(&d, p, "text")));
     }
     if (st == RAMET_OK && any)
-        n->text = arena_memdup(c->arena, joined.p, joined.n);
+        n->text = arena_memdup(c->arena, joined.data, joined.n);
     buf_release(&joined);
     return st;
 }

@@ -92,7 +92,7 @@ static ramet_status add_run(txn *tx, void *arg)
                              .reason = arena_strdup(tx->arena, j->reason),
                              .who = arena_strdup(tx->arena, tx->call->user),
                              .at = tx->now};
-        verdict_insert(tx, tree, json.p, v);
+        verdict_insert(tx, tree, json.data, v);
         st = txn_status(tx);
     }
     buf_release(&json);

@@ -158,14 +158,14 @@ static seen *heir_find(finder *f, const fts_doc *d)
 {
     seen *first = NULL;
     int looked_at = 0;
-    const heirs *h = heirs_get(f, d->tree, KEY_BRANCH(d->k));
+    const heirs *h = heirs_get(f, d->tree, KEY_BRANCH(d->key));
     for (size_t i = 0; i < h->n && looked_at < HEIRS_LOOKED_AT; i++) {
-        if (h->items[i].reach <= KEY_POS(d->k))
+        if (h->items[i].reach <= KEY_POS(d->key))
             continue;
         seen *s = seen_get(f, d->tree, h->items[i].session);
         if (!s->open)
             continue;
-        if (see_on_path(f, s, d->k))
+        if (see_on_path(f, s, d->key))
             return s;
         first = first ? first : s;
         looked_at++;
@@ -189,8 +189,8 @@ bool see_pass(void *arg, const fts_doc *d)
     if ((f->in->since && d->created < f->in->since) || (f->in->until && d->created >= f->in->until))
         return false;
     if (f->only) {
-        const int64_t *reach = map_get(&f->reach, KEY_BRANCH(d->k));
-        return reach && KEY_POS(d->k) < *reach;
+        const int64_t *reach = map_get(&f->reach, KEY_BRANCH(d->key));
+        return reach && KEY_POS(d->key) < *reach;
     }
     return !f->check || see_session(f, d);
 }

@@ -65,13 +65,13 @@ static const char *entry_found(finder *f, const fts_doc *d, const char **text, c
 {
     db_stmt *q = db_query(f->tx.db, Q_entry_found);
     q_int(q, 1, d->tree);
-    q_int(q, 2, d->k);
+    q_int(q, 2, d->key);
     const char *id = NULL;
     *text = *given = NULL;
     f->tx.arena = f->tmp;
     if (q_row(q)) {
         id = q_keep_text(q, 0, f->call->arena);
-        *text = q_col_int(q, 2) & FLAG_LARGE ? body_text(&f->tx, d->tree, d->k)
+        *text = q_col_int(q, 2) & FLAG_LARGE ? body_text(&f->tx, d->tree, d->key)
                                              : q_keep_text(q, 1, f->tmp);
         *given = q_keep_text(q, 3, f->tmp);
     }
@@ -111,10 +111,10 @@ static bool hit_make(finder *f, const fts_doc *d, ramet_hit *h)
         return false;
     h->session = s->id;
     h->title = s->title;
-    h->branch = KEY_BRANCH(d->k);
-    h->position = KEY_POS(d->k);
+    h->branch = KEY_BRANCH(d->key);
+    h->position = KEY_POS(d->key);
     h->role = (ramet_role)d->role;
-    h->abandoned = !see_on_path(f, s, d->k);
+    h->abandoned = !see_on_path(f, s, d->key);
     h->score = d->score;
     h->created = d->created;
     return true;
@@ -190,7 +190,7 @@ static ramet_status page_find(finder *f, page *p)
                      .enough = size.enough,
                      .pass = look ? see_pass : NULL,
                      .arg = f,
-                     .a = f->keep};
+                     .arena = f->keep};
     window w = {.items = arena_array(f->keep, size.max, sizeof *w.items),
                 .size = size,
                 .high = cursor ? from.high : f->top_high};

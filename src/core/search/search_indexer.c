@@ -143,7 +143,7 @@ static void doc_add(step *w, item *i)
     bool bare = w->care == BARE;
     i->doc.no = w->state.top + 1;
     if (i->again)
-        fts_forget(w->index, w->tmp, i->doc.tree, i->doc.k, i->text);
+        fts_forget(w->index, w->tmp, i->doc.tree, i->doc.key, i->text);
     if (fts_add(w->index, w->tmp, &i->doc, i->owner, bare ? "" : i->text, bare ? NULL : i->given)) {
         w->state.top++;
         w->state.bytes += (int64_t)strlen(i->text);
@@ -156,7 +156,7 @@ static void doc_add(step *w, item *i)
 static void entry_take(step *w, db_stmt *q, bool again)
 {
     item i = {.again = again,
-              .doc = {.k = q_col_int(q, K),
+              .doc = {.key = q_col_int(q, K),
                       .tree = q_col_int(q, TREE),
                       .session = q_col_int(q, SESSION),
                       .role = (int)q_col_int(q, ROLE),
@@ -166,7 +166,7 @@ static void entry_take(step *w, db_stmt *q, bool again)
     bool damaged = i.doc.role < RAMET_USER || i.doc.role > RAMET_SYSTEM;
     if (damaged || q_col_null(q, LOG) || q_col_int(q, LOG) != RAMET_LOG_MAIN)
         return;
-    const char *text = q_col_int(q, FLAGS) & FLAG_LARGE ? body_text(&w->tx, i.doc.tree, i.doc.k)
+    const char *text = q_col_int(q, FLAGS) & FLAG_LARGE ? body_text(&w->tx, i.doc.tree, i.doc.key)
                                                         : q_col_text(q, TEXT);
     if ((text && *text) || !q_col_null(q, GIVEN)) {
         i.text = arena_strdup(w->keep, search_text(w->tmp, text ? text : ""));

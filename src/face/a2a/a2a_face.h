@@ -49,7 +49,7 @@ typedef struct jsonrpc_method {
 
 /* One JSON-RPC call. */
 struct jsonrpc_call {
-    request *q;
+    request *request;
     const char *agent; /* its configured name */
     bool kagent;       /* called at kagent's path */
     a2a_version version;

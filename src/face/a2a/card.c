@@ -16,12 +16,13 @@ const char *a2a_agent_url(request *q, const char *agent, bool kagent)
     size_t n = base ? strlen(base) : 0;
     while (n && base[n - 1] == '/')
         n--;
-    const char *front = n ? arena_memdup(q->a, base, n)
-                          : arena_printf(q->a, "http://%s", host && *host ? host : "localhost");
+    const char *front = n ? arena_memdup(q->arena, base, n)
+                          : arena_printf(q->arena, "http://%s", host && *host ? host : "localhost");
     if (!kagent)
-        return arena_printf(q->a, "%s/a2a/%s", front, face_escape(q, agent));
-    a2a_agent_split(q->a, agent, &ns, &name);
-    return arena_printf(q->a, "%s/api/a2a/%s/%s", front, face_escape(q, ns), face_escape(q, name));
+        return arena_printf(q->arena, "%s/a2a/%s", front, face_escape(q, agent));
+    a2a_agent_split(q->arena, agent, &ns, &name);
+    return arena_printf(q->arena, "%s/api/a2a/%s/%s", front, face_escape(q, ns),
+                        face_escape(q, name));
 }
 
 static void text_modes(json_writer *w, const char *key)
@@ -122,8 +123,8 @@ static const char *card_name(request *q, const char *agent, bool kagent)
 {
     const char *ns, *name = agent;
     if (kagent)
-        a2a_agent_split(q->a, agent, &ns, &name);
-    char *out = arena_strdup(q->a, name);
+        a2a_agent_split(q->arena, agent, &ns, &name);
+    char *out = arena_strdup(q->arena, name);
     for (char *p = out; kagent && *p; p++)
         *p = *p == '-' ? '_' : *p;
     return out;
@@ -131,7 +132,7 @@ static const char *card_name(request *q, const char *agent, bool kagent)
 
 void a2a_card_answer(request *q, const char *agent, const char *about, bool kagent)
 {
-    json_writer *w = &q->w;
+    json_writer *w = &q->writer;
     const char *url = a2a_agent_url(q, agent, kagent);
     about = about && *about ? about : "an agent";
     jw_object(w);
@@ -155,6 +156,6 @@ void a2a_card_answer(request *q, const char *agent, const char *about, bool kage
     q->cacheable = true;
     request_add_header(q, "Cache-Control", "public, max-age=60");
     request_add_header(q, "Vary", "Host");
-    face_etag(q, NULL, q->out.p, q->out.n);
+    face_etag(q, NULL, q->out.data, q->out.n);
     face_done(q);
 }

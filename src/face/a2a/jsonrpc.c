@@ -42,9 +42,9 @@ static const char *error_reason(int code)
 
 static void answer_begin(jsonrpc_call *r, bool events)
 {
-    request *q = r->q;
+    request *q = r->request;
     buf_clear(&q->out);
-    jw_init(&q->w, &q->out, 0);
+    jw_init(&q->writer, &q->out, 0);
     q->status = 200;
     q->type = events ? "text/event-stream" : NULL;
     if (events)
@@ -53,7 +53,7 @@ static void answer_begin(jsonrpc_call *r, bool events)
 
 static void error_write(jsonrpc_call *r, int code, const char *message)
 {
-    json_writer *w = &r->q->w;
+    json_writer *w = &r->request->writer;
     const char *reason = error_reason(code);
     jw_object(w);
     jw_kstr(w, "jsonrpc", "2.0");
@@ -71,7 +71,7 @@ static void error_write(jsonrpc_call *r, int code, const char *message)
         jw_kstr(w, "domain", "a2a-protocol.org");
         jw_key(w, "metadata");
         jw_object(w);
-        jw_kstr(w, "requestId", r->q->id);
+        jw_kstr(w, "requestId", r->request->id);
         jw_end_object(w);
         jw_end_object(w);
         jw_end_array(w);
@@ -92,12 +92,12 @@ void jsonrpc_fail(jsonrpc_call *r, int code, const char *fmt, ...)
     answer_begin(r, events);
     error_write(r, code, message);
     if (events)
-        buf_puts(&r->q->out, "\n\n");
+        buf_puts(&r->request->out, "\n\n");
 }
 
 void jsonrpc_refuse(jsonrpc_call *r)
 {
-    const ramet_error *e = ramet_call_error(r->q->c);
+    const ramet_error *e = ramet_call_error(r->request->call);
     int http = ramet_status_http(e->status);
     int code = e->status == RAMET_TURN_RUNNING_ALREADY ? JSONRPC_UNSUPPORTED
                : e->status == RAMET_TURN_NOT_FOUND     ? JSONRPC_TASK_NOT_FOUND
@@ -125,16 +125,16 @@ void jsonrpc_refuse_turn(jsonrpc_call *r, const turn_error *e)
 json_writer *jsonrpc_result(jsonrpc_call *r)
 {
     answer_begin(r, false);
-    jw_object(&r->q->w);
-    jw_kstr(&r->q->w, "jsonrpc", "2.0");
-    jw_kraw(&r->q->w, "id", r->id);
-    jw_key(&r->q->w, "result");
-    return &r->q->w;
+    jw_object(&r->request->writer);
+    jw_kstr(&r->request->writer, "jsonrpc", "2.0");
+    jw_kraw(&r->request->writer, "id", r->id);
+    jw_key(&r->request->writer, "result");
+    return &r->request->writer;
 }
 
 void jsonrpc_result_end(jsonrpc_call *r)
 {
-    jw_end_object(&r->q->w);
+    jw_end_object(&r->request->writer);
 }
 
 /* A strict 1.0 client refuses snake_case in keys, including those of metadata. */
@@ -169,7 +169,7 @@ bool jsonrpc_number(jsonrpc_call *r, const json_node *of, const char *name, int6
 const char *jsonrpc_text(jsonrpc_call *r, const json_node *of, const char *name)
 {
     const json_node *v = json_get(&r->doc, of, name);
-    const char *s = v && !v->has_nul ? json_text(r->q->a, &r->doc, v) : NULL;
+    const char *s = v && !v->has_nul ? json_text(r->request->arena, &r->doc, v) : NULL;
     if (s && *s)
         return s;
     jsonrpc_fail(r, JSONRPC_PARAMS, "%s must be a text that is not empty", name);
@@ -186,7 +186,7 @@ bool jsonrpc_word(jsonrpc_call *r, const json_node *of, const char *name, const 
         jsonrpc_fail(r, JSONRPC_PARAMS, "%s must be a text", name);
         return false;
     }
-    const char *s = json_text(r->q->a, &r->doc, v);
+    const char *s = json_text(r->request->arena, &r->doc, v);
     *out = *s ? s : NULL;
     return true;
 }
@@ -216,18 +216,18 @@ bool jsonrpc_history(jsonrpc_call *r, const json_node *of, int64_t *out)
 /* An agent that acts for a user sees its own sessions, and those that agents began. */
 bool jsonrpc_agent_fits(const jsonrpc_call *r, const ramet_session *s)
 {
-    request *q = r->q;
-    if (q->caller.as_agent && !a2a_session_is_of(q->a, s, q->caller.agent)) {
-        const char *source = a2a_source(q->a, s);
+    request *q = r->request;
+    if (q->caller.as_agent && !a2a_session_is_of(q->arena, s, q->caller.agent)) {
+        const char *source = a2a_source(q->arena, s);
         if (!source || strcmp(source, "agent") != 0)
             return false;
     }
-    return !s->agent.name || a2a_session_is_of(q->a, s, r->agent);
+    return !s->agent.name || a2a_session_is_of(q->arena, s, r->agent);
 }
 
 a2a_task *jsonrpc_task(jsonrpc_call *r, const char *id, ramet_session **session)
 {
-    ramet_call *c = r->q->c;
+    ramet_call *c = r->request->call;
     a2a_task *t;
     ramet_status st = a2a_task_get(c, NULL, id, &t);
     if (st == RAMET_OK)
@@ -240,7 +240,7 @@ a2a_task *jsonrpc_task(jsonrpc_call *r, const char *id, ramet_session **session)
         jsonrpc_fail(r, JSONRPC_TASK_NOT_FOUND, "there is no task '%.80s'", id);
         return NULL;
     }
-    a2a_task_live(r->q, *session, t);
+    a2a_task_live(r->request, *session, t);
     return t;
 }
 
@@ -287,7 +287,7 @@ static const jsonrpc_method *method_find(const char *name, a2a_version version)
 
 static bool version_read(jsonrpc_call *r)
 {
-    request *q = r->q;
+    request *q = r->request;
     const char *text = request_header(q, "A2A-Version");
     if (!text)
         text = request_query(q, "A2A-Version");
@@ -311,8 +311,8 @@ static void extensions_read(jsonrpc_call *r)
 {
     static const char *const names[] = {"A2A-Extensions", "X-A2A-Extensions"};
     for (size_t i = 0; i < 2; i++)
-        if (word_in(request_header(r->q, names[i]), ", \t", A2A_REWIND_URI)) {
-            request_add_header(r->q, names[i], A2A_REWIND_URI);
+        if (word_in(request_header(r->request, names[i]), ", \t", A2A_REWIND_URI)) {
+            request_add_header(r->request, names[i], A2A_REWIND_URI);
             r->rewinds = true;
         }
 }
@@ -321,12 +321,12 @@ static void extensions_read(jsonrpc_call *r)
 static bool envelope_read(jsonrpc_call *r, const char **method)
 {
     const json_node *root = &r->doc.nodes[0], *id = json_get(&r->doc, root, "id");
-    const char *version = json_text(r->q->a, &r->doc, json_get(&r->doc, root, "jsonrpc"));
-    *method = json_text(r->q->a, &r->doc, json_get(&r->doc, root, "method"));
+    const char *version = json_text(r->request->arena, &r->doc, json_get(&r->doc, root, "jsonrpc"));
+    *method = json_text(r->request->arena, &r->doc, json_get(&r->doc, root, "method"));
     r->params = json_get(&r->doc, root, "params");
     bool id_fine = json_is(id, JSON_STRING) || json_is(id, JSON_NUMBER);
     if (id_fine)
-        r->id = json_raw(r->q->a, &r->doc, id);
+        r->id = json_raw(r->request->arena, &r->doc, id);
     if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0) {
         jsonrpc_fail(r, JSONRPC_INVALID, "the body must be one JSON-RPC 2.0 request");
         return false;
@@ -351,12 +351,12 @@ static bool params_read(jsonrpc_call *r)
 
 void jsonrpc_run(request *q, const char *agent, bool kagent)
 {
-    jsonrpc_call r = {.q = q, .agent = agent, .kagent = kagent, .id = "null"};
+    jsonrpc_call r = {.request = q, .agent = agent, .kagent = kagent, .id = "null"};
     json_error e;
     const char *method;
     if (kagent && !version_read(&r))
         return;
-    if (!json_parse(q->a, q->body.p, q->body.n, 0, &r.doc, &e)) {
+    if (!json_parse(q->arena, q->body.data, q->body.n, 0, &r.doc, &e)) {
         jsonrpc_fail(&r, JSONRPC_PARSE, "the body is not JSON that can be taken: %s, at byte %zu",
                      e.message, e.offset);
         return;

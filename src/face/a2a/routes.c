@@ -20,7 +20,7 @@ static bool agent_find(request *q, const char *id, bool kagent, found *out)
     const face_host *host = q->host;
     const char *name;
     for (size_t i = 0; (name = host->agent_name(host->arg, i)); i++) {
-        if (strcmp(kagent ? a2a_agent_id(q->a, name) : name, id) != 0)
+        if (strcmp(kagent ? a2a_agent_id(q->arena, name) : name, id) != 0)
             continue;
         *out = (found){name, host->agent_about(host->arg, i)};
         return true;
@@ -32,7 +32,7 @@ static bool agent_of(request *q, bool kagent, found *out)
 {
     const char *ns = kagent ? face_path(q, "namespace") : NULL;
     const char *name = face_path(q, kagent ? "name" : "agent");
-    const char *id = kagent ? a2a_agent_id_of(q->a, ns, name) : name;
+    const char *id = kagent ? a2a_agent_id_of(q->arena, ns, name) : name;
     if (agent_find(q, id, kagent, out))
         return true;
     buf_clear(&q->out);

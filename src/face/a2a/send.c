@@ -42,7 +42,7 @@ static bool rewind_read(sending *s)
         v = rewind_get(r, json_get(&r->doc, r->params, "metadata"));
     if (!v)
         return true;
-    s->rewind = v->has_nul ? NULL : json_text(r->q->a, &r->doc, v);
+    s->rewind = v->has_nul ? NULL : json_text(r->request->arena, &r->doc, v);
     if (s->rewind && *s->rewind)
         return true;
     jsonrpc_fail(r, JSONRPC_PARAMS, "metadata." A2A_REWIND_KEY " must be the id of an invocation");
@@ -58,7 +58,7 @@ static bool modes_fit(jsonrpc_call *r, const json_node *list)
         return false;
     }
     for (const json_node *v = json_first(&r->doc, list); v; v = json_next(&r->doc, list, v)) {
-        const char *mode = json_text(r->q->a, &r->doc, v);
+        const char *mode = json_text(r->request->arena, &r->doc, v);
         any = true;
         if (mode &&
             (strcmp(mode, "text") == 0 || strcmp(mode, "*/*") == 0 || strcmp(mode, "text/*") == 0 ||
@@ -103,7 +103,7 @@ static void extensions_read(sending *s)
     const json_doc *d = &s->call->doc;
     const json_node *list = json_get(d, json_get(d, s->call->params, "message"), "extensions");
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
-        const char *uri = json_text(s->call->q->a, d, v);
+        const char *uri = json_text(s->call->request->arena, d, v);
         s->call->rewinds = s->call->rewinds || (uri && strcmp(uri, A2A_REWIND_URI) == 0);
     }
 }
@@ -133,7 +133,7 @@ static bool message_read(sending *s)
     }
     if (!places_fit(r, v))
         return false;
-    if (!a2a_message_read(r->q->a, &r->doc, v, &s->message, &why)) {
+    if (!a2a_message_read(r->request->arena, &r->doc, v, &s->message, &why)) {
         jsonrpc_fail(r, JSONRPC_PARAMS, "message: %s", why ? why : "it cannot be read");
         return false;
     }
@@ -150,17 +150,17 @@ static bool message_read(sending *s)
 
 static void answer_events(jsonrpc_call *r)
 {
-    buf_clear(&r->q->out);
-    r->q->status = 200;
-    r->q->type = "text/event-stream";
-    request_add_header(r->q, "X-Accel-Buffering", "no");
+    buf_clear(&r->request->out);
+    r->request->status = 200;
+    r->request->type = "text/event-stream";
+    request_add_header(r->request, "X-Accel-Buffering", "no");
 }
 
 static json_writer event_open(jsonrpc_call *r)
 {
     json_writer w;
-    buf_puts(&r->q->out, "data: ");
-    jw_init(&w, &r->q->out, 0);
+    buf_puts(&r->request->out, "data: ");
+    jw_init(&w, &r->request->out, 0);
     return w;
 }
 
@@ -169,16 +169,16 @@ static void task_event(sending *s, const a2a_view *view, const a2a_task *t)
     jsonrpc_call *r = s->call;
     json_writer w = event_open(r);
     jsonrpc_event_begin(&w, r->version, r->id, JSONRPC_EVENT_TASK);
-    a2a_task_write(r->q->a, &w, view, t, s->follow.history);
+    a2a_task_write(r->request->arena, &w, view, t, s->follow.history);
     jsonrpc_event_end(&w, r->version);
-    buf_puts(&r->q->out, "\n\n");
+    buf_puts(&r->request->out, "\n\n");
 }
 
 static void status_event(jsonrpc_call *r, const a2a_view *view, const a2a_task *t)
 {
     json_writer w = event_open(r);
-    jsonrpc_status_event(r->q->a, &w, view, r->id, t, true);
-    buf_puts(&r->q->out, "\n\n");
+    jsonrpc_status_event(r->request->arena, &w, view, r->id, t, true);
+    buf_puts(&r->request->out, "\n\n");
 }
 
 /* Answers a failed rewind with a failed task, which is not stored. */
@@ -187,11 +187,11 @@ static void rewind_failed(sending *s, const char *why)
     jsonrpc_call *r = s->call;
     char id[UUID_TEXT];
     const char *context = s->message.context ? s->message.context : "";
-    a2a_task t = {.id = arena_strdup(r->q->a, uuid7(time_now_us(), id)),
+    a2a_task t = {.id = arena_strdup(r->request->arena, uuid7(time_now_us(), id)),
                   .session = context,
                   .state = A2A_FAILED,
                   .status_at = time_now_us(),
-                  .status_message = jsonrpc_message_json(r->q->a, why)};
+                  .status_message = jsonrpc_message_json(r->request->arena, why)};
     a2a_view view = jsonrpc_view(r, context, t.id);
     if (!r->method->stream) {
         jsonrpc_task_answer(r, &t, s->follow.history, true);
@@ -218,15 +218,15 @@ static void rewind_done(sending *s, const a2a_task *t)
 /* Moves the head; false: the request is answered. */
 static bool rewind_run(sending *s)
 {
-    request *q = s->call->q;
+    request *q = s->call->request;
     a2a_task *t;
     if (!s->session) {
         rewind_failed(s, s->message.context ? "there is no such session" : "contextId is missing");
         return false;
     }
-    ramet_status st = a2a_rewind(q->c, s->session->id, s->rewind, s->call->method->stream, &t);
+    ramet_status st = a2a_rewind(q->call, s->session->id, s->rewind, s->call->method->stream, &t);
     if (st != RAMET_OK) {
-        rewind_failed(s, ramet_call_error(q->c)->message);
+        rewind_failed(s, ramet_call_error(q->call)->message);
         return false;
     }
     face_count(q, "rewind", NULL);
@@ -242,7 +242,7 @@ static bool rewind_run(sending *s)
 /* kagent's page sends a decision next to the text. */
 static const char *answer_text(sending *s, const turn_question *question)
 {
-    arena *a = s->call->q->a;
+    arena *a = s->call->request->arena;
     const json_doc *d = &s->call->doc;
     const json_node *parts = json_get(d, json_get(d, s->call->params, "message"), "parts");
     const char *text = NULL, *decision = NULL;
@@ -274,7 +274,7 @@ static int meaning(const char *word)
  */
 static const char *option_of(sending *s, const turn_question *question, const char *answer)
 {
-    arena *a = s->call->q->a;
+    arena *a = s->call->request->arena;
     json_doc d;
     if (!question->options || strcmp(question->kind, "permission") != 0 ||
         !json_parse(a, question->options, strlen(question->options), 0, &d, NULL))
@@ -298,7 +298,7 @@ static void question_answer(sending *s, const a2a_task *t)
     turn_running running;
     ramet_turn *turn;
     turn_error err;
-    if (!a2a_question_of(r->q, s->session, &running) || strcmp(running.turn, t->id) != 0) {
+    if (!a2a_question_of(r->request, s->session, &running) || strcmp(running.turn, t->id) != 0) {
         jsonrpc_fail(r, JSONRPC_UNSUPPORTED,
                      "the task is at work and waits for nothing; cancel it, or "
                      "send the message without taskId when it is over");
@@ -315,7 +315,7 @@ static void question_answer(sending *s, const a2a_task *t)
                       .text = option_of(s, running.question, text)};
     s->follow.answered = running.question->id;
     turn_listener listener = jsonrpc_listener(r, t->session, &s->follow);
-    if (!turns_answer(r->q->host->turns, r->q, &in, &listener, &turn, &err))
+    if (!turns_answer(r->request->host->turns, r->request, &in, &listener, &turn, &err))
         jsonrpc_refuse_turn(r, &err);
     else if (turn)
         jsonrpc_fail(
@@ -343,7 +343,7 @@ static void members_write(arena *a, json_writer *w, const json_doc *d, const jso
  * the message itself claims, as kagent's controller does. */
 static const char *body_signed(jsonrpc_call *r)
 {
-    arena *a = r->q->a;
+    arena *a = r->request->arena;
     const json_doc *d = &r->doc;
     const json_node *message = json_get(d, r->params, "message");
     buf b;
@@ -357,7 +357,7 @@ static const char *body_signed(jsonrpc_call *r)
     const json_node *metadata = json_get(d, message, "metadata");
     if (json_is(metadata, JSON_OBJECT))
         members_write(a, &w, d, metadata, A2A_INITIATED_KEY);
-    jw_kstr(&w, A2A_INITIATED_KEY, r->q->caller.user);
+    jw_kstr(&w, A2A_INITIATED_KEY, r->request->caller.user);
     jw_end_object(&w);
     jw_end_object(&w);
     return buf_keep(&b, a);
@@ -365,7 +365,7 @@ static const char *body_signed(jsonrpc_call *r)
 
 static void turn_begin(sending *s)
 {
-    request *q = s->call->q;
+    request *q = s->call->request;
     turn_error err;
     if (s->call->kagent && q->caller.share)
         s->message.body = body_signed(s->call);
@@ -382,16 +382,16 @@ static void turn_begin(sending *s)
 /* An unused context becomes a session with its id. */
 static bool session_make(sending *s)
 {
-    request *q = s->call->q;
+    request *q = s->call->request;
     const char *source = request_header(q, "x-kagent-source");
     bool by_agent = q->caller.as_agent || (source && strcmp(source, "agent") == 0);
     ramet_session_in in = {.id = s->message.context,
                            .agent = {.name = s->call->agent},
-                           .metadata = by_agent ? a2a_source_set(q->a, NULL, "agent") : NULL,
+                           .metadata = by_agent ? a2a_source_set(q->arena, NULL, "agent") : NULL,
                            .anew = true};
-    ramet_status st = ramet_session_create(q->c, &in, &s->session);
+    ramet_status st = ramet_session_create(q->call, &in, &s->session);
     if (st == RAMET_SESSION_EXISTS &&
-        ramet_session_get(q->c, s->message.context, &s->session) == RAMET_OK &&
+        ramet_session_get(q->call, s->message.context, &s->session) == RAMET_OK &&
         jsonrpc_agent_fits(s->call, s->session))
         return true; /* another message of this context was faster */
     if (st != RAMET_OK)
@@ -408,7 +408,7 @@ static bool context_find(sending *s)
     jsonrpc_call *r = s->call;
     if (!s->message.context)
         return true;
-    ramet_status st = ramet_session_get(r->q->c, s->message.context, &s->session);
+    ramet_status st = ramet_session_get(r->request->call, s->message.context, &s->session);
     if (st == RAMET_OK && jsonrpc_agent_fits(r, s->session))
         return true;
     if (st != RAMET_OK && ramet_status_http(st) == 404)

@@ -143,7 +143,7 @@ static void task_fill(follower *f)
     f->task.history = f->entries.items;
     f->task.n = f->entries.n;
     f->task.status_at = time_now_us();
-    f->task.artifacts = a2a_artifacts_json(f->scratch, with_text ? f->text.p : "");
+    f->task.artifacts = a2a_artifacts_json(f->scratch, with_text ? f->text.data : "");
 }
 
 static void send_task(follower *f)
@@ -248,7 +248,7 @@ static bool on_delta(follower *f, const char *text, size_t n)
     text_add(f, text, n);
     if (!f->caught_up || !f->stream)
         return true;
-    const char *piece = f->text.over ? arena_memdup(f->scratch, text, n) : f->text.p + from;
+    const char *piece = f->text.over ? arena_memdup(f->scratch, text, n) : f->text.data + from;
     if (f->kagent)
         send_deltas(f, piece);
     else
@@ -262,7 +262,7 @@ static void text_settle(follower *f, const char *text)
     if (f->text.over)
         return;
     f->text.n = f->settled;
-    f->text.p[f->settled] = 0;
+    f->text.data[f->settled] = 0;
     f->entry_ended = f->settled > 0;
     text_add(f, text, strlen(text));
     f->settled = f->text.n;
@@ -328,7 +328,7 @@ static bool on_caught_up(follower *f)
     }
     send_task(f);
     if (f->kagent && f->text.n > f->settled && !f->text.over)
-        send_deltas(f, f->text.p + f->settled);
+        send_deltas(f, f->text.data + f->settled);
     if (f->asks)
         send_status(f, &f->task, true);
     return !f->asks;
@@ -353,7 +353,7 @@ static bool on_ended(follower *f, ramet_turn_status status, const char *error)
     /* Send the whole text once more, unless that would take several events. */
     bool is_long = !f->kagent && f->caught_up && f->text.n > MAX_PIECE_BYTES;
     if (f->text.n && !f->text.over)
-        send_artifact(f, is_long ? "" : f->text.p, is_long, true);
+        send_artifact(f, is_long ? "" : f->text.data, is_long, true);
     send_status(f, &f->task, true);
     return false;
 }

@@ -18,7 +18,7 @@ enum { SKEW_US = 2000000 };
 
 /* An answer with tasks, while it is written. */
 typedef struct task_answer {
-    jsonrpc_call r;
+    jsonrpc_call call;
     const a2a_task *one; /* NULL: it was written */
     bool sent;           /* the answer to a message */
 } task_answer;
@@ -41,35 +41,36 @@ static bool task_allowed(request *q, void *arg, const a2a_task *t)
 {
     const task_answer *x = arg;
     ramet_session *s;
-    return ramet_session_get(q->c, t->session, &s) == RAMET_OK && jsonrpc_agent_fits(&x->r, s);
+    return ramet_session_get(q->call, t->session, &s) == RAMET_OK &&
+           jsonrpc_agent_fits(&x->call, s);
 }
 
 static void task_fail(request *q, void *arg, ramet_status st)
 {
     task_answer *x = arg;
-    if (ramet_call_error(q->c)->status != RAMET_OK)
-        jsonrpc_refuse(&x->r);
+    if (ramet_call_error(q->call)->status != RAMET_OK)
+        jsonrpc_refuse(&x->call);
     else
-        jsonrpc_fail(&x->r, JSONRPC_TASK_NOT_FOUND, "%s", ramet_status_text(st));
+        jsonrpc_fail(&x->call, JSONRPC_TASK_NOT_FOUND, "%s", ramet_status_text(st));
 }
 
 static void one_end(request *q, void *arg)
 {
     task_answer *x = arg;
     if (x->sent)
-        jsonrpc_event_end(&q->w, x->r.version);
+        jsonrpc_event_end(&q->writer, x->call.version);
     else
-        jsonrpc_result_end(&x->r);
+        jsonrpc_result_end(&x->call);
 }
 
 void jsonrpc_task_answer(jsonrpc_call *r, const a2a_task *t, int64_t history, bool sent)
 {
     json_writer *w = jsonrpc_result(r);
-    task_answer *x = arena_alloc(r->q->a, sizeof *x);
-    *x = (task_answer){.r = *r, .one = t, .sent = sent};
+    task_answer *x = arena_alloc(r->request->arena, sizeof *x);
+    *x = (task_answer){.call = *r, .one = t, .sent = sent};
     if (sent && r->version == A2A_10)
         jsonrpc_event_open(w, JSONRPC_EVENT_TASK);
-    a2a_tasks_answer(r->q,
+    a2a_tasks_answer(r->request,
                      &(a2a_answer){.view = jsonrpc_view(r, t->session, t->id),
                                    .artifacts = sent ? A2A_ARTIFACTS_STORED : A2A_ARTIFACTS_ANSWER,
                                    .history = history,
@@ -98,7 +99,7 @@ void jsonrpc_cancel(jsonrpc_call *r)
     ramet_session *s;
     ramet_turn *turn;
     turn_error err;
-    request *q = r->q;
+    request *q = r->request;
     const char *id = jsonrpc_text(r, r->params, "id");
     a2a_task *t = id ? jsonrpc_task(r, id, &s) : NULL;
     if (!t)
@@ -132,7 +133,7 @@ void jsonrpc_subscribe(jsonrpc_call *r)
     }
     turn_listener listener =
         jsonrpc_listener(r, t->session, &(follow_in){.stream = true, .history = -1});
-    if (!turns_join(r->q->host->turns, r->q, t->session, id, &listener, &err))
+    if (!turns_join(r->request->host->turns, r->request, t->session, id, &listener, &err))
         jsonrpc_refuse_turn(r, &err);
 }
 
@@ -187,12 +188,12 @@ static bool session_failed(listing *l, ramet_status st)
  * the answer is filled in. */
 static bool session_add(listing *l, const char *id)
 {
-    request *q = l->call->q;
+    request *q = l->call->request;
     ramet_session *s;
     a2a_task *tasks;
     size_t n = 0;
     ramet_call *own = q->caller.share ? NULL : ramet_call_new(q->host->store, q->caller.user, NULL);
-    ramet_call *c = own ? own : q->c;
+    ramet_call *c = own ? own : q->call;
     ramet_status st = ramet_session_get(c, id, &s);
     if (st == RAMET_OK && jsonrpc_agent_fits(l->call, s))
         st = a2a_tasks(c, id, &tasks, &n);
@@ -200,8 +201,9 @@ static bool session_add(listing *l, const char *id)
         a2a_task_live(q, s, &tasks[i]);
         if (!list_fits(l, &tasks[i]))
             continue;
-        listed one = {arena_strdup(q->a, tasks[i].id), arena_strdup(q->a, id), tasks[i].status_at};
-        VEC_PUSH(q->a, &l->all, one);
+        listed one = {arena_strdup(q->arena, tasks[i].id), arena_strdup(q->arena, id),
+                      tasks[i].status_at};
+        VEC_PUSH(q->arena, &l->all, one);
     }
     ramet_call_free(own);
     l->looked++;
@@ -227,7 +229,7 @@ static bool list_over(const listing *l, int64_t last)
 static bool agent_may_fit(const listing *l, const char *agent)
 {
     const ramet_session s = {.agent.name = agent};
-    return !agent || a2a_session_is_of(l->call->q->a, &s, l->call->agent);
+    return !agent || a2a_session_is_of(l->call->request->arena, &s, l->call->agent);
 }
 
 /* False: the answer is filled in. */
@@ -238,7 +240,7 @@ static bool list_gather(listing *l)
     if (l->context)
         return session_add(l, l->context);
     do {
-        if (ramet_active_find(l->call->q->c, &in, &some) != RAMET_OK) {
+        if (ramet_active_find(l->call->request->call, &in, &some) != RAMET_OK) {
             jsonrpc_refuse(l->call);
             return false;
         }
@@ -270,7 +272,7 @@ static bool token_read(listing *l, const char *token)
         !token[n])
         return false;
     l->earlier = earlier;
-    l->last = (listed){.id = arena_strdup(l->call->q->a, token + n), .at = at};
+    l->last = (listed){.id = arena_strdup(l->call->request->arena, token + n), .at = at};
     return true;
 }
 
@@ -320,8 +322,8 @@ static bool listed_next(request *q, void *arg, const a2a_task **out)
     *out = NULL;
     while (x->at < x->n) {
         const listed *one = &x->items[x->at++];
-        if (a2a_task_get(q->c, one->session, one->id, &t) != RAMET_OK ||
-            ramet_session_get(q->c, one->session, &s) != RAMET_OK)
+        if (a2a_task_get(q->call, one->session, one->id, &t) != RAMET_OK ||
+            ramet_session_get(q->call, one->session, &s) != RAMET_OK)
             continue;
         a2a_task_live(q, s, t);
         *out = t;
@@ -333,13 +335,13 @@ static bool listed_next(request *q, void *arg, const a2a_task **out)
 static void list_end(request *q, void *arg)
 {
     list_answer *x = arg;
-    json_writer *w = &q->w;
+    json_writer *w = &q->writer;
     jw_end_array(w);
     jw_kstr(w, "nextPageToken", x->next);
     jw_kint(w, "pageSize", x->page);
     jw_kint(w, "totalSize", x->total);
     jw_end_object(w);
-    jsonrpc_result_end(&x->of.r);
+    jsonrpc_result_end(&x->of.call);
 }
 
 void jsonrpc_list(jsonrpc_call *r)
@@ -350,13 +352,14 @@ void jsonrpc_list(jsonrpc_call *r)
     if (l.all.n)
         qsort(l.all.items, l.all.n, sizeof *l.all.items, newest_first);
     size_t to = l.all.n > (size_t)l.page ? (size_t)l.page : l.all.n;
-    list_answer *x = arena_alloc(r->q->a, sizeof *x);
+    list_answer *x = arena_alloc(r->request->arena, sizeof *x);
     *x = (list_answer){
-        .of.r = *r,
+        .of.call = *r,
         .items = l.all.items,
         .n = to,
-        .next =
-            to < l.all.n ? token_make(r->q->a, l.earlier + (int64_t)to, &l.all.items[to - 1]) : "",
+        .next = to < l.all.n
+                    ? token_make(r->request->arena, l.earlier + (int64_t)to, &l.all.items[to - 1])
+                    : "",
         .page = l.page,
         .total = l.earlier + (int64_t)l.all.n,
     };
@@ -364,13 +367,13 @@ void jsonrpc_list(jsonrpc_call *r)
     jw_object(w);
     jw_key(w, "tasks");
     jw_array(w);
-    a2a_tasks_answer(
-        r->q, &(a2a_answer){.view = jsonrpc_view(r, NULL, NULL),
-                            .artifacts = l.artifacts ? A2A_ARTIFACTS_ANSWER : A2A_ARTIFACTS_NONE,
-                            .history = l.history,
-                            .next = listed_next,
-                            .allowed = task_allowed,
-                            .fail = task_fail,
-                            .end = list_end,
-                            .arg = x});
+    a2a_tasks_answer(r->request, &(a2a_answer){.view = jsonrpc_view(r, NULL, NULL),
+                                               .artifacts = l.artifacts ? A2A_ARTIFACTS_ANSWER
+                                                                        : A2A_ARTIFACTS_NONE,
+                                               .history = l.history,
+                                               .next = listed_next,
+                                               .allowed = task_allowed,
+                                               .fail = task_fail,
+                                               .end = list_end,
+                                               .arg = x});
 }

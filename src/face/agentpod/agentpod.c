@@ -49,10 +49,10 @@ static const char *error_text(const request *q, const char *code)
 void agentpod_fail(request *q, const char *code, const char *field, const char *message)
 {
     (void)field;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "error", error_text(q, code));
-    jw_kstr(&q->w, q->status == 401 ? "message" : "details", message);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "error", error_text(q, code));
+    jw_kstr(&q->writer, q->status == 401 ? "message" : "details", message);
+    jw_end_object(&q->writer);
 }
 
 /* ------------------------------------------------------------------ the call */

@@ -18,9 +18,9 @@ static void moved_notify(request *q)
 
 static void show_branches(request *q, const void *answer)
 {
-    jw_object(&q->w);
-    agentpod_branches_write(q->a, &q->w, answer);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    agentpod_branches_write(q->arena, &q->writer, answer);
+    jw_end_object(&q->writer);
 }
 
 void agentpod_branches_list(request *q)
@@ -38,17 +38,17 @@ void agentpod_branches_list(request *q)
 static void branches_answer(request *q, void (*show)(request *q, const void *answer),
                             agentpod_branches *b, const void *answer)
 {
-    ramet_status st = agentpod_branches_read(q->c, agentpod_session(q), b);
+    ramet_status st = agentpod_branches_read(q->call, agentpod_session(q), b);
     face_render(q, show, answer);
     face_answer(q, st);
 }
 
 static void show_switched(request *q, const void *answer)
 {
-    jw_object(&q->w);
-    jw_kbool(&q->w, "success", true);
-    agentpod_branches_write(q->a, &q->w, answer);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "success", true);
+    agentpod_branches_write(q->arena, &q->writer, answer);
+    jw_end_object(&q->writer);
 }
 
 void agentpod_branch_switch(request *q)
@@ -99,19 +99,19 @@ static void show_synced(request *q, const void *answer)
 {
     const synced *s = answer;
     bool same = !s->done.moved && !s->done.added;
-    jw_object(&q->w);
-    jw_kbool(&q->w, "success", true);
-    jw_kstr(&q->w, "sessionId", agentpod_session(q));
-    jw_key(&q->w, "divergenceIndex");
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "success", true);
+    jw_kstr(&q->writer, "sessionId", agentpod_session(q));
+    jw_key(&q->writer, "divergenceIndex");
     if (same)
-        jw_null(&q->w);
+        jw_null(&q->writer);
     else
-        jw_int(&q->w, s->done.matched);
-    jw_kbool(&q->w, "moved", s->done.moved);
-    jw_kint(&q->w, "added", s->done.added);
-    jw_kint(&q->w, "messageCount", (int64_t)s->n);
-    agentpod_branches_write(q->a, &q->w, &s->branches);
-    jw_end_object(&q->w);
+        jw_int(&q->writer, s->done.matched);
+    jw_kbool(&q->writer, "moved", s->done.moved);
+    jw_kint(&q->writer, "added", s->done.added);
+    jw_kint(&q->writer, "messageCount", (int64_t)s->n);
+    agentpod_branches_write(q->arena, &q->writer, &s->branches);
+    jw_end_object(&q->writer);
 }
 
 /* Reads one message of the list; false: the answer is filled in. */
@@ -119,8 +119,8 @@ static bool message_read(request *q, const agentpod_branches *b, const json_node
                          ramet_entry_in *out)
 {
     const json_node *text = json_get(&q->json, v, "text");
-    const char *id = json_text(q->a, &q->json, json_get(&q->json, v, "id"));
-    const char *role = json_text(q->a, &q->json, json_get(&q->json, v, "role"));
+    const char *id = json_text(q->arena, &q->json, json_get(&q->json, v, "id"));
+    const char *role = json_text(q->arena, &q->json, json_get(&q->json, v, "role"));
     int known = role ? ramet_role_parse(role) : -1;
     const char *wrong = NULL;
     if (!json_is(v, JSON_OBJECT))
@@ -137,7 +137,7 @@ static bool message_read(request *q, const agentpod_branches *b, const json_node
     }
     *out = (ramet_entry_in){.id = agentpod_entry(b, id),
                             .role = (ramet_role)known,
-                            .text = json_text(q->a, &q->json, text)};
+                            .text = json_text(q->arena, &q->json, text)};
     return true;
 }
 
@@ -148,7 +148,7 @@ void agentpod_messages_sync(request *q)
     synced out = {.branches = {.now = -1}};
     if (!c)
         return;
-    ramet_entry_in *entries = arena_array(q->a, list->count + 1, sizeof *entries);
+    ramet_entry_in *entries = arena_array(q->arena, list->count + 1, sizeof *entries);
     if (agentpod_branches_read(c, agentpod_session(q), &out.branches) != RAMET_OK) {
         request_error(q, ramet_call_error(c));
         return;
@@ -175,14 +175,14 @@ void agentpod_messages_sync(request *q)
 static void show_comparison(request *q, const void *answer)
 {
     const ramet_compare_out *out = answer;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "sessionA", out->sides[0].session);
-    jw_kstr(&q->w, "sessionB", out->sides[1].session);
-    jw_kint(&q->w, "divergenceIndex", out->shared);
-    jw_kint(&q->w, "commonMessageCount", out->shared);
-    jw_kint(&q->w, "uniqueToA", out->sides[0].own);
-    jw_kint(&q->w, "uniqueToB", out->sides[1].own);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "sessionA", out->sides[0].session);
+    jw_kstr(&q->writer, "sessionB", out->sides[1].session);
+    jw_kint(&q->writer, "divergenceIndex", out->shared);
+    jw_kint(&q->writer, "commonMessageCount", out->shared);
+    jw_kint(&q->writer, "uniqueToA", out->sides[0].own);
+    jw_kint(&q->writer, "uniqueToB", out->sides[1].own);
+    jw_end_object(&q->writer);
 }
 
 void agentpod_compare(request *q)

@@ -23,15 +23,15 @@ typedef struct session_list {
 static bool fork_write(request *q, void *arg, size_t i, const ramet_session *s)
 {
     (void)arg, (void)i;
-    agentpod_fork_write(q->a, &q->w, s);
+    agentpod_fork_write(q->arena, &q->writer, s);
     return true;
 }
 
 static void list_end(request *q, void *arg)
 {
     (void)arg;
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
+    jw_end_array(&q->writer);
+    jw_end_object(&q->writer);
 }
 
 typedef struct root_ids {
@@ -42,20 +42,20 @@ typedef struct root_ids {
 static void roots_end(request *q, void *arg)
 {
     const root_ids *roots = arg;
-    jw_end_array(&q->w);
-    jw_key(&q->w, "rootSessions");
-    jw_array(&q->w);
+    jw_end_array(&q->writer);
+    jw_key(&q->writer, "rootSessions");
+    jw_array(&q->writer);
     for (size_t i = 0; i < roots->n; i++)
-        jw_str(&q->w, roots->items[i]);
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
+        jw_str(&q->writer, roots->items[i]);
+    jw_end_array(&q->writer);
+    jw_end_object(&q->writer);
 }
 
 static void list_begin(request *q, const char *name)
 {
-    jw_object(&q->w);
-    jw_key(&q->w, name);
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, name);
+    jw_array(&q->writer);
 }
 
 void agentpod_forks_list(request *q)
@@ -69,13 +69,13 @@ void agentpod_forks_list(request *q)
         return;
     }
     size_t forks = 0;
-    root_ids *roots = arena_alloc(q->a, sizeof *roots);
-    roots->items = arena_array(q->a, list.n + 1, sizeof *roots->items);
+    root_ids *roots = arena_alloc(q->arena, sizeof *roots);
+    roots->items = arena_array(q->arena, list.n + 1, sizeof *roots->items);
     for (size_t i = 0; i < list.n; i++)
         if (list.items[i].is_fork)
             list.items[forks++] = list.items[i];
         else
-            roots->items[roots->n++] = arena_strdup(q->a, list.items[i].id);
+            roots->items[roots->n++] = arena_strdup(q->arena, list.items[i].id);
     list_begin(q, "forks");
     face_sessions_answer(
         q,
@@ -86,7 +86,7 @@ void agentpod_forks_list(request *q)
 static void show_statistics(request *q, const void *answer)
 {
     const ramet_sandbox_counts *n = answer;
-    json_writer *w = &q->w;
+    json_writer *w = &q->writer;
     jw_object(w);
     jw_kint(w, "totalSessions", n->sessions);
     jw_kint(w, "rootSessions", n->roots);
@@ -124,7 +124,7 @@ void agentpod_statistics(request *q)
 
 static void show_fork(request *q, const void *answer)
 {
-    agentpod_fork_write(q->a, &q->w, *(ramet_session *const *)answer);
+    agentpod_fork_write(q->arena, &q->writer, *(ramet_session *const *)answer);
 }
 
 /* Reads an optional text from agentConfig. */
@@ -133,7 +133,7 @@ static bool config_text(request *q, const json_node *config, const char *name, c
     const json_node *v = json_get(&q->json, config, name);
     if (!v || json_is(v, JSON_NULL))
         return true;
-    *out = json_text(q->a, &q->json, v);
+    *out = json_text(q->arena, &q->json, v);
     if (*out && **out)
         return true;
     request_fail(q, 400, "invalid_request", "agentConfig", "agentConfig.%s is a text", name);
@@ -147,8 +147,8 @@ static bool config_read(request *q, ramet_fork_in *in, ramet_agent *agent)
     ramet_session *parent;
     if (!config)
         return true;
-    if (ramet_session_get(q->c, agentpod_session(q), &parent) != RAMET_OK) {
-        request_error(q, ramet_call_error(q->c));
+    if (ramet_session_get(q->call, agentpod_session(q), &parent) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->call));
         return false;
     }
     *agent = parent->agent;
@@ -160,7 +160,8 @@ static bool config_read(request *q, ramet_fork_in *in, ramet_agent *agent)
         agent->name = q->host->agent_default(q->host->arg);
     if (agent->name)
         in->agent = agent;
-    in->metadata = arena_printf(q->a, "{\"agentConfig\":%s}", json_raw(q->a, &q->json, config));
+    in->metadata =
+        arena_printf(q->arena, "{\"agentConfig\":%s}", json_raw(q->arena, &q->json, config));
     return true;
 }
 
@@ -176,9 +177,9 @@ static bool point_read(request *q, ramet_fork_in *in)
     in->by_role = !role;
     if (role && strcmp(role, "user") == 0)
         in->at.side = RAMET_BEFORE;
-    if (ramet_entry_get(q->c, agentpod_session(q), 0, message, &e) != RAMET_ENTRY_NOT_FOUND)
+    if (ramet_entry_get(q->call, agentpod_session(q), 0, message, &e) != RAMET_ENTRY_NOT_FOUND)
         return true; /* the fork reports any other error */
-    if (agentpod_branches_read(q->c, agentpod_session(q), &b) == RAMET_OK)
+    if (agentpod_branches_read(q->call, agentpod_session(q), &b) == RAMET_OK)
         in->at.entry_id = agentpod_entry(&b, message);
     return true;
 }
@@ -207,20 +208,20 @@ void agentpod_fork(request *q)
 
 static void ids_write(request *q, const char *key, const session_list *list)
 {
-    jw_key(&q->w, key);
-    jw_array(&q->w);
+    jw_key(&q->writer, key);
+    jw_array(&q->writer);
     for (size_t i = 0; i < list->n; i++)
         if (list->items[i].id &&
             *list->items[i].id) /* otherwise it was purged, and only its place is left */
-            jw_str(&q->w, list->items[i].id);
-    jw_end_array(&q->w);
+            jw_str(&q->writer, list->items[i].id);
+    jw_end_array(&q->writer);
 }
 
 static void show_ancestry(request *q, const void *answer)
 {
-    jw_object(&q->w);
+    jw_object(&q->writer);
     ids_write(q, "ancestry", answer);
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
 }
 
 void agentpod_ancestry(request *q)
@@ -262,13 +263,13 @@ static void show_info(request *q, const void *answer)
 {
     const fork_info *f = answer;
     const ramet_session *s = &f->up.items[f->up.n - 1];
-    jw_object(&q->w);
-    jw_key(&q->w, "fork");
-    agentpod_fork_write(q->a, &q->w, s);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "fork");
+    agentpod_fork_write(q->arena, &q->writer, s);
     ids_write(q, "ancestry", &f->up);
-    jw_kint(&q->w, "childCount", (int64_t)f->down.n);
-    jw_kint(&q->w, "depth", s->depth);
-    jw_end_object(&q->w);
+    jw_kint(&q->writer, "childCount", (int64_t)f->down.n);
+    jw_kint(&q->writer, "depth", s->depth);
+    jw_end_object(&q->writer);
 }
 
 /* The last item of the ancestry is the session itself. */
@@ -290,14 +291,14 @@ void agentpod_fork_info(request *q)
 static void show_tags(request *q, const void *answer)
 {
     const ramet_tags *tags = answer;
-    jw_object(&q->w);
-    jw_kbool(&q->w, "success", true);
-    jw_key(&q->w, "tags");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "success", true);
+    jw_key(&q->writer, "tags");
+    jw_array(&q->writer);
     for (size_t i = 0; i < tags->n; i++)
-        jw_str(&q->w, tags->items[i]);
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
+        jw_str(&q->writer, tags->items[i]);
+    jw_end_array(&q->writer);
+    jw_end_object(&q->writer);
 }
 
 typedef ramet_status (*tags_op)(ramet_call *c, const char *id, const char *const *tags, size_t n,
@@ -337,14 +338,14 @@ void agentpod_tags_put(request *q)
 static void show_deleted(request *q, const void *answer)
 {
     const ramet_delete_out *out = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "deleted");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "deleted");
+    jw_array(&q->writer);
     for (size_t i = 0; i < out->n; i++)
-        jw_str(&q->w, out->ids[i]);
-    jw_end_array(&q->w);
-    jw_kbool(&q->w, "dryRun", out->dry_run);
-    jw_end_object(&q->w);
+        jw_str(&q->writer, out->ids[i]);
+    jw_end_array(&q->writer);
+    jw_kbool(&q->writer, "dryRun", out->dry_run);
+    jw_end_object(&q->writer);
 }
 
 void agentpod_tree_delete(request *q)

@@ -44,8 +44,8 @@ static const char *event_name(ramet_event_kind kind)
 static void line_end(buf *out, size_t start)
 {
     for (size_t i = start; i < out->n; i++)
-        if (out->p[i] == '\n' || out->p[i] == '\r')
-            out->p[i] = ' ';
+        if (out->data[i] == '\n' || out->data[i] == '\r')
+            out->data[i] = ' ';
     buf_puts(out, "\n\n");
 }
 

@@ -13,28 +13,28 @@
 void kagent_health(request *q)
 {
     kagent_data(q);
-    jw_object(&q->w);
-    jw_kstr(&q->w, "status", "OK");
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "status", "OK");
+    jw_end_object(&q->writer);
     kagent_end(q, "OK");
     face_done(q);
 }
 
 void kagent_version_get(request *q)
 {
-    jw_object(&q->w);
-    jw_kstr(&q->w, "kagent_version", q->host->version);
-    jw_kstr(&q->w, "git_commit", "");
-    jw_kstr(&q->w, "build_date", "");
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "kagent_version", q->host->version);
+    jw_kstr(&q->writer, "git_commit", "");
+    jw_kstr(&q->writer, "build_date", "");
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
 void kagent_me(request *q)
 {
-    jw_object(&q->w);
-    jw_kstr(&q->w, "sub", q->caller.user);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "sub", q->caller.user);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
@@ -50,11 +50,11 @@ typedef VEC(known_agent) agent_list;
 
 static void agent_add(request *q, agent_list *all, const char *name, bool here)
 {
-    known_agent a = {a2a_agent_id(q->a, name), here};
+    known_agent a = {a2a_agent_id(q->arena, name), here};
     for (size_t i = 0; i < all->n; i++)
         if (strcmp(all->items[i].id, a.id) == 0)
             return;
-    VEC_PUSH(q->a, all, a);
+    VEC_PUSH(q->arena, all, a);
 }
 
 static bool agents_find_all(request *q, agent_list *all)
@@ -75,8 +75,8 @@ static bool agents_find_all(request *q, agent_list *all)
 static void agent_write(request *q, const known_agent *a)
 {
     const char *ns, *name;
-    json_writer *w = &q->w;
-    a2a_agent_split(q->a, a->id, &ns, &name);
+    json_writer *w = &q->writer;
+    a2a_agent_split(q->arena, a->id, &ns, &name);
     jw_object(w);
     jw_kstr(w, "id", a->id);
     jw_key(w, "agent");
@@ -127,15 +127,16 @@ void kagent_agents_list(request *q)
     if (!agents_find_all(q, &all))
         return;
     kagent_data(q);
-    jw_array(&q->w);
+    jw_array(&q->writer);
     for (size_t i = 0; i < all.n; i++) {
-        a2a_agent_split(q->a, all.items[i].id, &ns, &name);
-        if (wanted && strcmp(a2a_agent_id_of(q->a, ns, ""), a2a_agent_id_of(q->a, wanted, "")) != 0)
+        a2a_agent_split(q->arena, all.items[i].id, &ns, &name);
+        if (wanted &&
+            strcmp(a2a_agent_id_of(q->arena, ns, ""), a2a_agent_id_of(q->arena, wanted, "")) != 0)
             continue;
         agent_write(q, &all.items[i]);
         shown++;
     }
-    jw_end_array(&q->w);
+    jw_end_array(&q->writer);
     if (shown)
         kagent_end(q, done);
     else
@@ -145,7 +146,7 @@ void kagent_agents_list(request *q)
 
 void kagent_agent_get(request *q)
 {
-    const char *id = a2a_agent_id_of(q->a, face_path(q, "namespace"), face_path(q, "name"));
+    const char *id = a2a_agent_id_of(q->arena, face_path(q, "namespace"), face_path(q, "name"));
     agent_list all = {0};
     if (!agents_find_all(q, &all))
         return;
@@ -174,18 +175,18 @@ void kagent_namespaces(request *q)
     if (!agents_find_all(q, &all))
         return;
     kagent_data(q);
-    jw_array(&q->w);
+    jw_array(&q->writer);
     for (size_t i = 0; i < all.n; i++) {
-        a2a_agent_split(q->a, all.items[i].id, &ns, &name);
-        if (strstr(seen, arena_printf(q->a, "\n%s\n", ns)))
+        a2a_agent_split(q->arena, all.items[i].id, &ns, &name);
+        if (strstr(seen, arena_printf(q->arena, "\n%s\n", ns)))
             continue;
-        seen = arena_printf(q->a, "%s%s\n", seen, ns);
-        jw_object(&q->w);
-        jw_kstr(&q->w, "name", ns);
-        jw_kstr(&q->w, "status", "Active");
-        jw_end_object(&q->w);
+        seen = arena_printf(q->arena, "%s%s\n", seen, ns);
+        jw_object(&q->writer);
+        jw_kstr(&q->writer, "name", ns);
+        jw_kstr(&q->writer, "status", "Active");
+        jw_end_object(&q->writer);
     }
-    jw_end_array(&q->w);
+    jw_end_array(&q->writer);
     kagent_end(q, "Successfully listed namespaces");
     face_done(q);
 }
@@ -212,25 +213,25 @@ void kagent_feedback_post(request *q)
         return;
     }
     kagent_data(q);
-    jw_raw(&q->w, "{}");
+    jw_raw(&q->writer, "{}");
     kagent_end(q, "Feedback submitted successfully");
     face_done(q);
 }
 
 static void remark_write(request *q, const ramet_remark *r)
 {
-    jw_object(&q->w);
-    jw_kint(&q->w, "id", r->number);
+    jw_object(&q->writer);
+    jw_kint(&q->writer, "id", r->number);
     kagent_time(q, "created_at", r->at);
     kagent_time(q, "updated_at", r->at);
-    jw_kstr(&q->w, "user_id", r->user);
+    jw_kstr(&q->writer, "user_id", r->user);
     if (r->has_message)
-        jw_kint(&q->w, "message_id", r->message);
-    jw_kbool(&q->w, "is_positive", r->positive);
-    jw_kstr(&q->w, "feedback_text", r->text);
+        jw_kint(&q->writer, "message_id", r->message);
+    jw_kbool(&q->writer, "is_positive", r->positive);
+    jw_kstr(&q->writer, "feedback_text", r->text);
     if (*r->issue)
-        jw_kstr(&q->w, "issue_type", r->issue);
-    jw_end_object(&q->w);
+        jw_kstr(&q->writer, "issue_type", r->issue);
+    jw_end_object(&q->writer);
 }
 
 void kagent_feedback_list(request *q)
@@ -243,7 +244,7 @@ void kagent_feedback_list(request *q)
     if (!c)
         return;
     kagent_data(q);
-    jw_array(&q->w);
+    jw_array(&q->writer);
     do {
         ramet_status st = ramet_remarks(c, after, 1000, &list, &n);
         if (st != RAMET_OK) {
@@ -255,7 +256,7 @@ void kagent_feedback_list(request *q)
         shown += n;
         after = n ? list[n - 1].number : after;
     } while (n == 1000);
-    jw_end_array(&q->w);
+    jw_end_array(&q->writer);
     if (shown)
         kagent_end(q, done);
     else

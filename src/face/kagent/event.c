@@ -66,14 +66,14 @@ static bool event_parse(arena *a, const char *data, adk_event *out)
 static void event_fields(request *q, const char *id, const char *session, const char *owner,
                          int64_t created, const char *data)
 {
-    jw_object(&q->w);
-    jw_kstr(&q->w, "id", id);
-    jw_kstr(&q->w, "session_id", session);
-    jw_kstr(&q->w, "user_id", owner);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "id", id);
+    jw_kstr(&q->writer, "session_id", session);
+    jw_kstr(&q->writer, "user_id", owner);
     kagent_time(q, "created_at", created);
     kagent_time(q, "updated_at", created);
-    jw_kstr(&q->w, "data", data);
-    jw_end_object(&q->w);
+    jw_kstr(&q->writer, "data", data);
+    jw_end_object(&q->writer);
 }
 
 /* An agent may append only to its own sessions. */
@@ -85,7 +85,7 @@ static bool event_allowed(request *q, ramet_session **s)
     }
     if (!kagent_session(q, face_path(q, "session_id"), "Session not found", s))
         return false;
-    if (q->caller.agent && a2a_session_is_of(q->a, *s, q->caller.agent))
+    if (q->caller.agent && a2a_session_is_of(q->arena, *s, q->caller.agent))
         return true;
     kagent_refuse(q, 403, "Session does not belong to this agent");
     return false;
@@ -119,7 +119,7 @@ void kagent_event_post(request *q)
     ramet_append_out out;
     if (!event_allowed(q, &s))
         return;
-    if (!data || !event_parse(q->a, data, &e)) {
+    if (!data || !event_parse(q->arena, data, &e)) {
         kagent_refuse(q, 400, "Invalid request body: data must be the text of a JSON object");
         return;
     }
@@ -129,7 +129,7 @@ void kagent_event_post(request *q)
                           .log = RAMET_LOG_ADK,
                           .fenced = by_runtime(&e),
                           .before_turn = e.rewind};
-    ramet_status st = ramet_append(q->c, s->id, &in, &out);
+    ramet_status st = ramet_append(q->call, s->id, &in, &out);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to store event", "Session not found");
         return;
@@ -283,7 +283,7 @@ static ramet_status events_find(request *q, event_page *p)
     bool newest = in->limit && !in->ascending;
     p->span.effective = in->effective;
     p->memory = arena_new();
-    ramet_status st = ramet_adk_span_each(q->c, p->session, &p->span, event_count, p);
+    ramet_status st = ramet_adk_span_each(q->call, p->session, &p->span, event_count, p);
     int64_t skip = newest && p->seen > in->limit ? p->seen - in->limit : 0;
     if (skip && p->memory) {
         p->list.items += skip;
@@ -319,7 +319,7 @@ static bool block_write(request *q, event_page *p)
     p->seen = 0;
     p->skip = b->skip;
     p->memory = arena_new();
-    ramet_status st = ramet_adk_span_each(q->c, p->session, &span, event_take, p);
+    ramet_status st = ramet_adk_span_each(q->call, p->session, &span, event_take, p);
     if (st == RAMET_OK)
         events_write(q, p);
     else
@@ -330,12 +330,12 @@ static bool block_write(request *q, event_page *p)
 
 static request_piece page_end(request *q, const event_page *p)
 {
-    jw_end_array(&q->w);
+    jw_end_array(&q->writer);
     if (p->state)
-        jw_kraw(&q->w, "state", p->state);
+        jw_kraw(&q->writer, "state", p->state);
     if (p->by_link)
-        jw_kbool(&q->w, "read_only", p->read_only);
-    jw_end_object(&q->w);
+        jw_kbool(&q->writer, "read_only", p->read_only);
+    jw_end_object(&q->writer);
     kagent_end(q, "Successfully retrieved session");
     return PIECE_LAST;
 }
@@ -356,31 +356,31 @@ static void page_answer(request *q, event_page *p, const ramet_session *s)
 {
     ramet_share *share = NULL;
     kagent_data(q);
-    jw_object(&q->w);
-    jw_key(&q->w, "session");
+    jw_object(&q->writer);
+    jw_key(&q->writer, "session");
     kagent_session_write(q, s);
-    jw_key(&q->w, "events");
-    jw_array(&q->w);
-    p->by_link = q->caller.share && ramet_call_share(q->c, q->caller.share, &share) == RAMET_OK;
+    jw_key(&q->writer, "events");
+    jw_array(&q->writer);
+    p->by_link = q->caller.share && ramet_call_share(q->call, q->caller.share, &share) == RAMET_OK;
     p->read_only = p->by_link && !share->write;
     face_pieces(q, page_step, p);
 }
 
 void kagent_session_get(request *q)
 {
-    event_page *p = arena_alloc(q->a, sizeof *p);
+    event_page *p = arena_alloc(q->arena, sizeof *p);
     ramet_session *s;
     const char *state = NULL;
-    *p = (event_page){.own = q->a};
+    *p = (event_page){.own = q->arena};
     if (!query_read(q, &p->in) ||
         !kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
-    p->session = arena_strdup(q->a, s->id);
-    p->owner = arena_strdup(q->a, s->owner);
+    p->session = arena_strdup(q->arena, s->id);
+    p->owner = arena_strdup(q->arena, s->owner);
     ramet_status st = events_find(q, p);
     if (st == RAMET_OK && p->in.effective)
-        st = ramet_adk_state(q->c, s->id, &state);
-    p->state = arena_strdup(q->a, state);
+        st = ramet_adk_state(q->call, s->id, &state);
+    p->state = arena_strdup(q->arena, state);
     /* A client that may not read that log sees a session without events: they may contain
      * credentials. */
     if (st == RAMET_OK || st == RAMET_FORBIDDEN) {

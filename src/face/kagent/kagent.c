@@ -24,60 +24,60 @@ void kagent_fail(request *q, const char *code, const char *field, const char *me
         return;
     }
     /* No handler has run yet: the body is at fault. */
-    bool body = q->status == 400 && !q->c && q->route && q->route->body;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "error",
-            body ? arena_printf(q->a, "Invalid request body: %s", message) : message);
-    jw_end_object(&q->w);
+    bool body = q->status == 400 && !q->call && q->route && q->route->body;
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "error",
+            body ? arena_printf(q->arena, "Invalid request body: %s", message) : message);
+    jw_end_object(&q->writer);
     buf_putc(&q->out, '\n');
 }
 
 void kagent_refuse(request *q, int status, const char *message)
 {
     buf_clear(&q->out);
-    jw_init(&q->w, &q->out, 0);
+    jw_init(&q->writer, &q->out, 0);
     q->status = status;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "error", message);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "error", message);
+    jw_end_object(&q->writer);
     buf_putc(&q->out, '\n');
 }
 
 void kagent_error(request *q, ramet_status st, const char *what, const char *missing)
 {
-    const ramet_error *e = ramet_call_error(q->c);
+    const ramet_error *e = ramet_call_error(q->call);
     int status = ramet_status_http(st);
     if (status == 404 && missing)
         kagent_refuse(q, 404, missing);
     else if (status == 503)
         request_error(q, e);
     else
-        kagent_refuse(q, status, arena_printf(q->a, "%s: %s", what, e->message));
+        kagent_refuse(q, status, arena_printf(q->arena, "%s: %s", what, e->message));
 }
 
 void kagent_data(request *q)
 {
     buf_clear(&q->out);
-    jw_init(&q->w, &q->out, 0);
-    jw_object(&q->w);
-    jw_kbool(&q->w, "error", false);
-    jw_key(&q->w, "data");
+    jw_init(&q->writer, &q->out, 0);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "error", false);
+    jw_key(&q->writer, "data");
 }
 
 void kagent_end(request *q, const char *message)
 {
     if (message)
-        jw_kstr(&q->w, "message", message);
-    jw_end_object(&q->w);
+        jw_kstr(&q->writer, "message", message);
+    jw_end_object(&q->writer);
     buf_putc(&q->out, '\n');
 }
 
 void kagent_done(request *q, const char *message)
 {
     buf_clear(&q->out);
-    jw_init(&q->w, &q->out, 0);
-    jw_object(&q->w);
-    jw_kbool(&q->w, "error", false);
+    jw_init(&q->writer, &q->out, 0);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "error", false);
     kagent_end(q, message);
 }
 
@@ -92,7 +92,7 @@ void kagent_time(request *q, const char *key, int64_t us)
     if (text[n - 1] == '.')
         n--;
     snprintf(text + n, sizeof text - (size_t)n, "Z");
-    jw_kstr(&q->w, key, text);
+    jw_kstr(&q->writer, key, text);
 }
 
 bool kagent_version(request *q, a2a_version *out)
@@ -100,7 +100,7 @@ bool kagent_version(request *q, a2a_version *out)
     const char *text = q->header(q, "A2A-Version");
     if (a2a_version_of(text, out))
         return true;
-    kagent_refuse(q, 400, arena_printf(q->a, "Unsupported A2A version: %.60s", text));
+    kagent_refuse(q, 400, arena_printf(q->arena, "Unsupported A2A version: %.60s", text));
     return false;
 }
 
@@ -108,8 +108,8 @@ bool kagent_version(request *q, a2a_version *out)
 
 ramet_call *kagent_call(request *q)
 {
-    if (!q->c && q->caller.no_user)
-        q->c = ramet_call_new(q->host->store, NULL, q->caller.agent);
+    if (!q->call && q->caller.no_user)
+        q->call = ramet_call_new(q->host->store, NULL, q->caller.agent);
     return face_call(q);
 }
 
@@ -129,7 +129,8 @@ bool kagent_session(request *q, const char *id, const char *missing, ramet_sessi
     if (!c)
         return false;
     ramet_status st = ramet_session_get(c, id, out);
-    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, *out, q->caller.agent)) {
+    if (st == RAMET_OK && q->caller.as_agent &&
+        !a2a_session_is_of(q->arena, *out, q->caller.agent)) {
         kagent_refuse(q, 404, missing);
         return false;
     }
@@ -144,9 +145,9 @@ bool kagent_session(request *q, const char *id, const char *missing, ramet_sessi
 
 const char *kagent_agent_name(request *q, const char *ref)
 {
-    const char *id = a2a_agent_id(q->a, ref), *name;
+    const char *id = a2a_agent_id(q->arena, ref), *name;
     for (size_t i = 0; q->host->agent_name && (name = q->host->agent_name(q->host->arg, i)); i++)
-        if (strcmp(a2a_agent_id(q->a, name), id) == 0)
+        if (strcmp(a2a_agent_id(q->arena, name), id) == 0)
             return name;
     return q->host->agents_listed ? NULL : id;
 }
@@ -155,24 +156,24 @@ const char *kagent_agent_name(request *q, const char *ref)
 
 void kagent_session_write(request *q, const ramet_session *s)
 {
-    jw_object(&q->w);
+    jw_object(&q->writer);
     kagent_session_members(q, s);
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
 }
 
 void kagent_session_members(request *q, const ramet_session *s)
 {
-    const char *name = *s->title ? s->title : s->shown_title, *source = a2a_source(q->a, s);
-    jw_kstr(&q->w, "id", s->id);
+    const char *name = *s->title ? s->title : s->shown_title, *source = a2a_source(q->arena, s);
+    jw_kstr(&q->writer, "id", s->id);
     if (name && *name)
-        jw_kstr(&q->w, "name", name);
-    jw_kstr(&q->w, "user_id", s->owner);
+        jw_kstr(&q->writer, "name", name);
+    jw_kstr(&q->writer, "user_id", s->owner);
     kagent_time(q, "created_at", s->created);
     kagent_time(q, "updated_at", s->updated);
     if (s->agent.name)
-        jw_kstr(&q->w, "agent_id", a2a_agent_id(q->a, s->agent.name));
+        jw_kstr(&q->writer, "agent_id", a2a_agent_id(q->arena, s->agent.name));
     if (source)
-        jw_kstr(&q->w, "source", source);
+        jw_kstr(&q->writer, "source", source);
 }
 
 bool kagent_sessions(request *q, ramet_session **out, size_t *n)
@@ -190,7 +191,7 @@ bool kagent_sessions(request *q, ramet_session **out, size_t *n)
             return false;
         }
         for (size_t i = 0; i < page.n; i++)
-            if (!q->caller.as_agent || a2a_session_is_of(q->a, &page.items[i], q->caller.agent))
+            if (!q->caller.as_agent || a2a_session_is_of(q->arena, &page.items[i], q->caller.agent))
                 VEC_PUSH(ramet_call_arena(c), &v, page.items[i]);
         in.cursor = page.next_cursor;
     } while (in.cursor);

@@ -33,7 +33,7 @@ static const char *fork_title(request *q, const ramet_session *s)
     const char *name = *s->title ? s->title : s->shown_title;
     if (!name || !*name)
         name = s->id;
-    return arena_printf(q->a, "Fork of %.*s", (int)utf8_prefix(name, NAME_CHARS), name);
+    return arena_printf(q->arena, "Fork of %.*s", (int)utf8_prefix(name, NAME_CHARS), name);
 }
 
 void kagent_fork(request *q)
@@ -46,17 +46,17 @@ void kagent_fork(request *q)
                         .before_turn = boundary(q),
                         .visibility = q->caller.share ? RAMET_PRIVATE : RAMET_TREE_VISIBLE};
     face_render(q, show_fork, &out);
-    ramet_status st = ramet_fork(q->c, s->id, &in, &out.session, NULL);
+    ramet_status st = ramet_fork(q->call, s->id, &in, &out.session, NULL);
     if (st == RAMET_TURN_NOT_FOUND) {
         out.message = arena_printf(
-            q->a,
+            q->arena,
             "Successfully forked session; the invocation %.255s was not found in it, so the "
             "fork has all of it",
             in.before_turn);
         in.before_turn = NULL;
         if (q->has_once)
-            ramet_call_once(q->c, &q->once);
-        st = ramet_fork(q->c, s->id, &in, &out.session, NULL);
+            ramet_call_once(q->call, &q->once);
+        st = ramet_fork(q->call, s->id, &in, &out.session, NULL);
     }
     if (st != RAMET_OK)
         kagent_error(q, st, "Failed to fork session", "Session not found");
@@ -82,7 +82,7 @@ static void show_moved(request *q, const void *answer)
 static void move_answer(request *q, ramet_status st, const char *id)
 {
     if (st == RAMET_TURN_NOT_FOUND) {
-        kagent_refuse(q, 400, ramet_call_error(q->c)->message);
+        kagent_refuse(q, 400, ramet_call_error(q->call)->message);
         return;
     }
     if (st != RAMET_OK) {
@@ -108,7 +108,7 @@ void kagent_rewind(request *q)
         return;
     }
     face_render(q, show_moved, &out);
-    move_answer(q, ramet_rewind(q->c, s->id, &in, &out.session, NULL), s->id);
+    move_answer(q, ramet_rewind(q->call, s->id, &in, &out.session, NULL), s->id);
 }
 
 void kagent_undo(request *q)
@@ -118,7 +118,7 @@ void kagent_undo(request *q)
     if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
     face_render(q, show_moved, &out);
-    move_answer(q, ramet_undo(q->c, s->id, NULL, &out.session), s->id);
+    move_answer(q, ramet_undo(q->call, s->id, NULL, &out.session), s->id);
 }
 
 void kagent_redo(request *q)
@@ -128,5 +128,5 @@ void kagent_redo(request *q)
     if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
     face_render(q, show_moved, &out);
-    move_answer(q, ramet_redo(q->c, s->id, NULL, &out.session), s->id);
+    move_answer(q, ramet_redo(q->call, s->id, NULL, &out.session), s->id);
 }

@@ -13,7 +13,7 @@
 
 /* A session in a list: the client's own, or one whose link it has followed. */
 typedef struct shown_session {
-    const ramet_session *s;
+    const ramet_session *session;
     const ramet_share *share; /* NULL: its own */
 } shown_session;
 
@@ -21,7 +21,8 @@ typedef VEC(shown_session) session_list;
 
 static int newest_first(const void *a, const void *b)
 {
-    const ramet_session *x = ((const shown_session *)a)->s, *y = ((const shown_session *)b)->s;
+    const ramet_session *x = ((const shown_session *)a)->session,
+                        *y = ((const shown_session *)b)->session;
     if (x->updated != y->updated)
         return x->updated > y->updated ? -1 : 1;
     return x->created > y->created ? -1 : x->created < y->created;
@@ -39,32 +40,32 @@ typedef struct shown_links {
 static bool shown_write(request *q, void *arg, size_t i, const ramet_session *s)
 {
     const struct shown_link *link = &((const shown_links *)arg)->items[i];
-    jw_object(&q->w);
+    jw_object(&q->writer);
     kagent_session_members(q, s);
     if (link->token) {
-        jw_kstr(&q->w, "share_token", link->token);
-        jw_kbool(&q->w, "share_read_only", link->read_only);
+        jw_kstr(&q->writer, "share_token", link->token);
+        jw_kbool(&q->writer, "share_read_only", link->read_only);
     }
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
     return true;
 }
 
 static ramet_status shown_get(request *q, void *arg, size_t i, const char *id, ramet_session **out)
 {
     const struct shown_link *link = &((const shown_links *)arg)->items[i];
-    ramet_status st = link->token ? ramet_call_share(q->c, link->token, NULL) : RAMET_OK;
+    ramet_status st = link->token ? ramet_call_share(q->call, link->token, NULL) : RAMET_OK;
     if (st == RAMET_OK)
-        st = ramet_session_get(q->c, id, out);
+        st = ramet_session_get(q->call, id, out);
     if (link->token)
-        ramet_call_share(q->c, NULL, NULL);
-    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, *out, q->caller.agent))
+        ramet_call_share(q->call, NULL, NULL);
+    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->arena, *out, q->caller.agent))
         st = RAMET_SESSION_NOT_FOUND;
     return st;
 }
 
 static void shown_end(request *q, void *arg)
 {
-    jw_end_array(&q->w);
+    jw_end_array(&q->writer);
     kagent_end(q, ((const shown_links *)arg)->message);
 }
 
@@ -76,17 +77,17 @@ static void sessions_write(request *q, session_list *list, const char *message)
         return;
     }
     qsort(list->items, list->n, sizeof *list->items, newest_first);
-    ramet_session *sessions = arena_array(ramet_call_arena(q->c), list->n, sizeof *sessions);
-    shown_links *links = arena_alloc(q->a, sizeof *links);
-    *links = (shown_links){message, arena_array(q->a, list->n, sizeof *links->items)};
+    ramet_session *sessions = arena_array(ramet_call_arena(q->call), list->n, sizeof *sessions);
+    shown_links *links = arena_alloc(q->arena, sizeof *links);
+    *links = (shown_links){message, arena_array(q->arena, list->n, sizeof *links->items)};
     for (size_t i = 0; i < list->n; i++) {
         const ramet_share *share = list->items[i].share;
-        sessions[i] = *list->items[i].s;
+        sessions[i] = *list->items[i].session;
         if (share)
-            links->items[i] = (struct shown_link){arena_strdup(q->a, share->id), !share->write};
+            links->items[i] = (struct shown_link){arena_strdup(q->arena, share->id), !share->write};
     }
     kagent_data(q);
-    jw_array(&q->w);
+    jw_array(&q->writer);
     face_sessions_answer(q, &(face_sessions){.items = sessions,
                                              .n = list->n,
                                              .get = shown_get,
@@ -103,7 +104,7 @@ void kagent_sessions_list(request *q)
     if (!kagent_sessions(q, &own, &n))
         return;
     for (size_t i = 0; i < n; i++)
-        VEC_PUSH(ramet_call_arena(q->c), &list, ((shown_session){&own[i], NULL}));
+        VEC_PUSH(ramet_call_arena(q->call), &list, ((shown_session){&own[i], NULL}));
     sessions_write(q, &list, "Successfully listed sessions");
 }
 
@@ -116,18 +117,18 @@ static bool visited_add(request *q, const char *agent, session_list *list)
     size_t n;
     if (q->caller.no_user || q->caller.share)
         return true;
-    ramet_status st = ramet_shares_visited(q->c, &links, &n);
+    ramet_status st = ramet_shares_visited(q->call, &links, &n);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to get shared sessions", NULL);
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        if (ramet_call_share(q->c, links[i].id, NULL) == RAMET_OK &&
-            ramet_session_get(q->c, links[i].session, &s) == RAMET_OK &&
-            a2a_session_is_of(q->a, s, agent))
-            VEC_PUSH(ramet_call_arena(q->c), list, ((shown_session){s, &links[i]}));
+        if (ramet_call_share(q->call, links[i].id, NULL) == RAMET_OK &&
+            ramet_session_get(q->call, links[i].session, &s) == RAMET_OK &&
+            a2a_session_is_of(q->arena, s, agent))
+            VEC_PUSH(ramet_call_arena(q->call), list, ((shown_session){s, &links[i]}));
     }
-    ramet_call_share(q->c, NULL, NULL);
+    ramet_call_share(q->call, NULL, NULL);
     return true;
 }
 
@@ -135,7 +136,7 @@ static bool agent_is_here(request *q, const char *id)
 {
     const char *name;
     for (size_t i = 0; q->host->agent_name && (name = q->host->agent_name(q->host->arg, i)); i++)
-        if (strcmp(a2a_agent_id(q->a, name), id) == 0)
+        if (strcmp(a2a_agent_id(q->arena, name), id) == 0)
             return true;
     return false;
 }
@@ -143,7 +144,7 @@ static bool agent_is_here(request *q, const char *id)
 /* An agent is known if it answers here, or if a session that the client sees has it. */
 void kagent_sessions_of_agent(request *q)
 {
-    const char *id = a2a_agent_id_of(q->a, face_path(q, "namespace"), face_path(q, "name"));
+    const char *id = a2a_agent_id_of(q->arena, face_path(q, "namespace"), face_path(q, "name"));
     ramet_session *own;
     session_list list = {0};
     size_t n;
@@ -151,12 +152,12 @@ void kagent_sessions_of_agent(request *q)
     if (!kagent_sessions(q, &own, &n))
         return;
     for (size_t i = 0; i < n; i++) {
-        const char *source = a2a_source(q->a, &own[i]);
-        if (!a2a_session_is_of(q->a, &own[i], id))
+        const char *source = a2a_source(q->arena, &own[i]);
+        if (!a2a_session_is_of(q->arena, &own[i], id))
             continue;
         known = true;
         if (!source || strcmp(source, "agent") != 0)
-            VEC_PUSH(ramet_call_arena(q->c), &list, ((shown_session){&own[i], NULL}));
+            VEC_PUSH(ramet_call_arena(q->call), &list, ((shown_session){&own[i], NULL}));
     }
     if (!visited_add(q, id, &list))
         return;
@@ -193,7 +194,7 @@ static bool said_read(request *q, session_said *out)
     if (!out->agent) {
         kagent_refuse(
             q, 400,
-            arena_printf(q->a, "Agent ref is invalid, please check the agent ref %.200s", ref));
+            arena_printf(q->arena, "Agent ref is invalid, please check the agent ref %.200s", ref));
         return false;
     }
     if (out->id && !*out->id)
@@ -211,7 +212,7 @@ static bool said_read(request *q, session_said *out)
 static void session_again(request *q, const ramet_session *s, const session_said *said)
 {
     ramet_session *out;
-    bool own = q->caller.no_user ? a2a_session_is_of(q->a, s, q->caller.agent)
+    bool own = q->caller.no_user ? a2a_session_is_of(q->arena, s, q->caller.agent)
                                  : strcmp(s->owner, q->caller.user) == 0;
     if (!own) {
         kagent_refuse(q, 409, "Session ID is already in use");
@@ -222,8 +223,8 @@ static void session_again(request *q, const ramet_session *s, const session_said
         agent = (ramet_agent){.name = said->agent};
     ramet_session_patch in = {.title = said->name ? said->name : "",
                               .agent = &agent,
-                              .metadata = a2a_source_set(q->a, s->metadata, said->source)};
-    ramet_status st = ramet_session_update(q->c, s->id, &in, &out);
+                              .metadata = a2a_source_set(q->arena, s->metadata, said->source)};
+    ramet_status st = ramet_session_update(q->call, s->id, &in, &out);
     if (st == RAMET_OK)
         session_answer(q, out, "Successfully created session");
     else
@@ -244,7 +245,8 @@ void kagent_session_post(request *q)
     ramet_session_in in = {.id = said.id,
                            .title = said.name,
                            .agent = {.name = said.agent},
-                           .metadata = said.source ? a2a_source_set(q->a, NULL, said.source) : NULL,
+                           .metadata =
+                               said.source ? a2a_source_set(q->arena, NULL, said.source) : NULL,
                            .owner = q->caller.no_user ? q->caller.user : NULL,
                            .anew = true};
     ramet_status st = ramet_session_create(c, &in, &out);
@@ -272,7 +274,7 @@ void kagent_session_put(request *q)
         return;
     }
     ramet_session_patch in = {.title = name, .agent = ref ? &agent : NULL};
-    ramet_status st = ramet_session_update(q->c, s->id, &in, &out);
+    ramet_status st = ramet_session_update(q->call, s->id, &in, &out);
     if (st == RAMET_OK)
         session_answer(q, out, "Successfully updated session");
     else
@@ -289,7 +291,7 @@ void kagent_session_delete(request *q)
     if (!c)
         return;
     ramet_status st = ramet_session_get(c, id, &s);
-    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, s, q->caller.agent))
+    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->arena, s, q->caller.agent))
         st = RAMET_SESSION_NOT_FOUND;
     if (st == RAMET_OK)
         st = ramet_session_delete(c, id, false, false, &gone);
@@ -298,7 +300,7 @@ void kagent_session_delete(request *q)
         return;
     }
     kagent_data(q);
-    jw_raw(&q->w, "{}");
+    jw_raw(&q->writer, "{}");
     kagent_end(q, "Session deleted successfully");
     face_done(q);
 }
@@ -307,15 +309,15 @@ void kagent_session_delete(request *q)
 
 static void share_write(request *q, const ramet_session *s, const ramet_share *share)
 {
-    jw_object(&q->w);
-    jw_kstr(&q->w, "id", share->id);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "id", share->id);
     /* Only the digest of a token is stored: a list shows the share's id instead. */
-    jw_kstr(&q->w, "token", share->token ? share->token : share->id);
-    jw_kstr(&q->w, "session_id", share->session);
-    jw_kstr(&q->w, "user_id", share->by ? share->by : s->owner);
-    jw_kbool(&q->w, "read_only", !share->write);
+    jw_kstr(&q->writer, "token", share->token ? share->token : share->id);
+    jw_kstr(&q->writer, "session_id", share->session);
+    jw_kstr(&q->writer, "user_id", share->by ? share->by : s->owner);
+    jw_kbool(&q->writer, "read_only", !share->write);
     kagent_time(q, "created_at", share->created);
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
 }
 
 void kagent_share_post(request *q)
@@ -326,7 +328,7 @@ void kagent_share_post(request *q)
     if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
     ramet_status st =
-        ramet_share_add(q->c, s->id, read_only && !face_bool(q, "read_only"), 0, &out);
+        ramet_share_add(q->call, s->id, read_only && !face_bool(q, "read_only"), 0, &out);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to create share", "Session not found");
         return;
@@ -344,7 +346,7 @@ void kagent_shares_list(request *q)
     size_t n;
     if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
-    ramet_status st = ramet_shares(q->c, s->id, &list, &n);
+    ramet_status st = ramet_shares(q->call, s->id, &list, &n);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to list shares", "Session not found");
         return;
@@ -355,10 +357,10 @@ void kagent_shares_list(request *q)
         return;
     }
     kagent_data(q);
-    jw_array(&q->w);
+    jw_array(&q->writer);
     for (size_t i = 0; i < n; i++)
         share_write(q, s, &list[i]);
-    jw_end_array(&q->w);
+    jw_end_array(&q->writer);
     kagent_end(q, "Successfully listed shares");
     face_done(q);
 }
@@ -370,7 +372,7 @@ static const char *share_id(request *q, const char *token)
     ramet_call *c = ramet_call_new(q->host->store, q->caller.user, NULL);
     const char *id = token;
     if (ramet_call_share(c, token, &share) == RAMET_OK)
-        id = arena_strdup(q->a, share->id);
+        id = arena_strdup(q->arena, share->id);
     ramet_call_free(c);
     return id;
 }
@@ -380,13 +382,13 @@ void kagent_share_delete(request *q)
     ramet_session *s;
     if (!kagent_session(q, face_path(q, "session_id"), "Session not found", &s))
         return;
-    ramet_status st = ramet_share_revoke(q->c, s->id, share_id(q, face_path(q, "token")));
+    ramet_status st = ramet_share_revoke(q->call, s->id, share_id(q, face_path(q, "token")));
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to delete share", "Share not found");
         return;
     }
     kagent_data(q);
-    jw_raw(&q->w, "{}");
+    jw_raw(&q->writer, "{}");
     kagent_end(q, "Share deleted successfully");
     face_done(q);
 }

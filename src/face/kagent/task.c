@@ -65,17 +65,17 @@ static void tasks_end(request *q, void *arg)
 {
     const task_answer *x = arg;
     if (x->array)
-        jw_end_array(&q->w);
+        jw_end_array(&q->writer);
     kagent_end(q, x->message);
 }
 
 static void tasks_write(request *q, a2a_version v, const task_answer *in)
 {
-    task_answer *x = arena_alloc(q->a, sizeof *x);
+    task_answer *x = arena_alloc(q->arena, sizeof *x);
     *x = *in;
     kagent_data(q);
     if (x->array)
-        jw_array(&q->w);
+        jw_array(&q->writer);
     a2a_tasks_answer(q, &(a2a_answer){.view.version = v,
                                       .history = -1,
                                       .next = task_next,
@@ -98,7 +98,7 @@ void kagent_tasks_list(request *q)
     if (!kagent_version(q, &v) ||
         !kagent_session(q, face_path(q, "session_id"), "Session not found for given ID", &s))
         return;
-    ramet_status st = a2a_tasks(q->c, s->id, &list, &n);
+    ramet_status st = a2a_tasks(q->call, s->id, &list, &n);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to get tasks", "Session not found for given ID");
         return;
@@ -145,7 +145,7 @@ void kagent_task_delete(request *q)
     ramet_session *s;
     if (!task_load(q, &t, &s))
         return;
-    ramet_status st = ramet_task_delete(q->c, s->id, t->id);
+    ramet_status st = ramet_task_delete(q->call, s->id, t->id);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to delete task", "Task not found");
         return;
@@ -174,7 +174,8 @@ static bool session_for(request *q, const char *context, const char *task, ramet
         st = ramet_session_create(c, &in, out);
         *made = st == RAMET_OK;
     }
-    if (st == RAMET_OK && q->caller.as_agent && !a2a_session_is_of(q->a, *out, q->caller.agent)) {
+    if (st == RAMET_OK && q->caller.as_agent &&
+        !a2a_session_is_of(q->arena, *out, q->caller.agent)) {
         kagent_refuse(q, 403, "Session does not belong to this agent");
         return false;
     }
@@ -205,23 +206,23 @@ void kagent_task_post(request *q)
     bool moved = false, made = false;
     if (!kagent_version(q, &v))
         return;
-    if (!a2a_task_read(q->a, &q->json, &q->json.nodes[0], &in, &context, &why)) {
+    if (!a2a_task_read(q->arena, &q->json, &q->json.nodes[0], &in, &context, &why)) {
         bool time = strstr(why, "timestamp") != NULL;
         kagent_refuse(q, 400,
-                      arena_printf(q->a, "%s: %s",
+                      arena_printf(q->arena, "%s: %s",
                                    time ? "Invalid legacy task payload" : "Invalid request body",
                                    why));
         return;
     }
     if (!session_for(q, context, in.id, &s, &made))
         return;
-    ramet_status st = a2a_task_put(q->c, s->id, &in, &out, &moved);
+    ramet_status st = a2a_task_put(q->call, s->id, &in, &out, &moved);
     if (st == RAMET_ENTRY_EXISTS)
         kagent_refuse(q, 409, "Task ID is already in use");
     else if (st != RAMET_OK)
         kagent_error(q, st, "Failed to create task", "Session not found");
     if (st != RAMET_OK && made) /* the session is not needed */
-        ramet_session_delete(q->c, s->id, false, false, &gone);
+        ramet_session_delete(q->call, s->id, false, false, &gone);
     if (st != RAMET_OK)
         return;
     head_moved(q, s->id, moved);
@@ -246,23 +247,23 @@ static bool messages_read(request *q, a2a_message **list, size_t *n)
     const char *why = "it is a list of messages";
     const json_node *all = NULL;
     json_error e = {0};
-    if (json_parse(q->a, q->body.p, q->body.n, 0, &q->json, &e))
+    if (json_parse(q->arena, q->body.data, q->body.n, 0, &q->json, &e))
         all = messages_of(&q->json);
     else
         why = e.message;
-    *list = arena_array(q->a, all ? all->count + 1 : 1, sizeof **list);
+    *list = arena_array(q->arena, all ? all->count + 1 : 1, sizeof **list);
     *n = 0;
     for (const json_node *v = json_first(&q->json, all); all && v;
          v = json_next(&q->json, all, v)) {
-        if (!a2a_message_read(q->a, &q->json, v, &(*list)[*n], &why)) {
-            why = arena_printf(q->a, "[%zu]: %s", *n, why);
+        if (!a2a_message_read(q->arena, &q->json, v, &(*list)[*n], &why)) {
+            why = arena_printf(q->arena, "[%zu]: %s", *n, why);
             all = NULL;
             break;
         }
         ++*n;
     }
     if (!all)
-        kagent_refuse(q, 400, arena_printf(q->a, "Invalid request body: %s", why));
+        kagent_refuse(q, 400, arena_printf(q->arena, "Invalid request body: %s", why));
     return all != NULL;
 }
 
@@ -278,9 +279,9 @@ void kagent_history_put(request *q)
         !kagent_session(q, face_path(q, "session_id"), "Session not found", &s) ||
         !messages_read(q, &list, &n))
         return;
-    ramet_status st = a2a_history_put(q->c, s->id, list, n, &moved);
+    ramet_status st = a2a_history_put(q->call, s->id, list, n, &moved);
     if (st == RAMET_OK)
-        st = a2a_task_effective(q->c, s->id, false, &out);
+        st = a2a_task_effective(q->call, s->id, false, &out);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to set the effective history", "Session not found");
         return;

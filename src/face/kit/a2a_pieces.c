@@ -123,18 +123,18 @@ static const char *stamp_of(arena *a, const ramet_page *page, size_t i, const ch
 static ramet_status messages_write(request *q, writing *x)
 {
     ramet_page page;
-    ramet_status st = messages_read(q->c, &x->task, &x->at, PAGE, &page);
+    ramet_status st = messages_read(q->call, &x->task, &x->at, PAGE, &page);
     if (st != RAMET_OK)
         return st;
     const char *ahead = NULL;
-    if (x->view.stamp && page.n && !a2a_invocation(q->a, &page.entries[page.n - 1]))
-        ahead = stamp_after(q->c, &x->task, x->at);
+    if (x->view.stamp && page.n && !a2a_invocation(q->arena, &page.entries[page.n - 1]))
+        ahead = stamp_after(q->call, &x->task, x->at);
     for (size_t i = 0; i < page.n; i++) {
         if (x->skip)
             x->skip--;
         else
-            a2a_message_write(&q->w, &x->view, &page.entries[i],
-                              x->view.stamp ? stamp_of(q->a, &page, i, ahead) : NULL);
+            a2a_message_write(&q->writer, &x->view, &page.entries[i],
+                              x->view.stamp ? stamp_of(q->arena, &page, i, ahead) : NULL);
     }
     return RAMET_OK;
 }
@@ -145,11 +145,11 @@ static ramet_status messages_write(request *q, writing *x)
 static ramet_status messages_end(request *q, writing *x)
 {
     a2a_task now = x->task;
-    ramet_status st = a2a_task_reload(q->c, &now);
+    ramet_status st = a2a_task_reload(q->call, &now);
     if (st != RAMET_OK)
         return st;
     if (x->in.history != 0)
-        jw_end_array(&q->w);
+        jw_end_array(&q->writer);
     x->at = first_spot(&x->task);
     x->answers = false;
     x->phase = TASK_CLOSE;
@@ -160,17 +160,17 @@ static ramet_status messages_end(request *q, writing *x)
 
 static void artifact_open(request *q, writing *x)
 {
-    jw_key(&q->w, "artifacts");
-    jw_array(&q->w);
-    jw_object(&q->w);
-    jw_kstr(&q->w, "artifactId", "answer");
-    jw_key(&q->w, "parts");
-    jw_array(&q->w);
-    jw_object(&q->w);
+    jw_key(&q->writer, "artifacts");
+    jw_array(&q->writer);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "artifactId", "answer");
+    jw_key(&q->writer, "parts");
+    jw_array(&q->writer);
+    jw_object(&q->writer);
     if (x->view.version == A2A_03)
-        jw_kstr(&q->w, "kind", "text");
-    jw_key(&q->w, "text");
-    jw_text(&q->w);
+        jw_kstr(&q->writer, "kind", "text");
+    jw_key(&q->writer, "text");
+    jw_text(&q->writer);
     x->answers = true;
 }
 
@@ -179,11 +179,11 @@ static void artifact_end(request *q, writing *x)
     x->phase = TASK_CLOSE;
     if (!x->answers)
         return;
-    jw_end_text(&q->w);
-    jw_end_object(&q->w);
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
-    jw_end_array(&q->w);
+    jw_end_text(&q->writer);
+    jw_end_object(&q->writer);
+    jw_end_array(&q->writer);
+    jw_end_object(&q->writer);
+    jw_end_array(&q->writer);
 }
 
 /* The same artifact that a2a_artifacts_json() makes of a2a_answer_text(). */
@@ -194,16 +194,16 @@ static ramet_status artifact_write(request *q, writing *x)
         artifact_end(q, x);
         return RAMET_OK;
     }
-    ramet_status st = messages_read(q->c, &x->task, &x->at, PAGE, &page);
+    ramet_status st = messages_read(q->call, &x->task, &x->at, PAGE, &page);
     for (size_t i = 0; st == RAMET_OK && i < page.n; i++) {
         const ramet_entry *e = &page.entries[i];
         if (e->role != RAMET_ASSISTANT || !*e->text)
             continue;
         if (x->answers)
-            jw_text_add(&q->w, "\n\n");
+            jw_text_add(&q->writer, "\n\n");
         else
             artifact_open(q, x);
-        jw_text_add(&q->w, e->text);
+        jw_text_add(&q->writer, e->text);
     }
     return st;
 }
@@ -220,15 +220,15 @@ static ramet_status task_open(request *q, writing *x, const a2a_task *t)
     x->at = first_spot(t);
     x->skip = max >= 0 && (uint64_t)max < t->n ? t->n - (size_t)max : 0;
     a2a_task now = *t;
-    ramet_status st = a2a_task_reload(q->c, &now);
+    ramet_status st = a2a_task_reload(q->call, &now);
     if (st != RAMET_OK)
         return st;
-    a2a_task_open(q->a, &q->w, &x->view, &now);
+    a2a_task_open(q->arena, &q->writer, &x->view, &now);
     x->phase = TASK_MESSAGES;
     if (max == 0)
         return messages_end(q, x);
-    jw_key(&q->w, "history");
-    jw_array(&q->w);
+    jw_key(&q->writer, "history");
+    jw_array(&q->writer);
     while (!spot_over(&x->task, &x->at) && x->skip >= x->task.spans[x->at.span].n) {
         x->skip -= x->task.spans[x->at.span].n;
         next_span(&x->task, &x->at);
@@ -239,12 +239,12 @@ static ramet_status task_open(request *q, writing *x, const a2a_task *t)
 static ramet_status task_close(request *q, writing *x)
 {
     a2a_task now = x->task;
-    ramet_status st = a2a_task_reload(q->c, &now);
+    ramet_status st = a2a_task_reload(q->call, &now);
     if (st != RAMET_OK)
         return st;
     if (x->in.artifacts == A2A_ARTIFACTS_NONE || x->answers)
         now.artifacts = NULL;
-    a2a_task_close(q->a, &q->w, &x->view, &now);
+    a2a_task_close(q->arena, &q->writer, &x->view, &now);
     x->phase = TASK_NEXT;
     return RAMET_OK;
 }
@@ -257,8 +257,8 @@ static void task_write(request *q, writing *x, const a2a_task *t)
         now.artifacts = NULL;
     else if (x->in.artifacts == A2A_ARTIFACTS_ANSWER && !t->artifacts && !t->inherited &&
              !t->running)
-        now.artifacts = a2a_artifacts_json(q->a, a2a_answer_text(q->a, t));
-    a2a_task_write(q->a, &q->w, &x->in.view, &now, x->in.history);
+        now.artifacts = a2a_artifacts_json(q->arena, a2a_answer_text(q->arena, t));
+    a2a_task_write(q->arena, &q->writer, &x->in.view, &now, x->in.history);
 }
 
 static request_piece task_failed(request *q, const writing *x, ramet_status st)
@@ -322,7 +322,7 @@ static request_piece tasks_step(request *q, void *state)
 
 void a2a_tasks_answer(request *q, const a2a_answer *in)
 {
-    writing *x = arena_alloc(q->a, sizeof *x);
-    *x = (writing){.in = *in, .own = q->a};
+    writing *x = arena_alloc(q->arena, sizeof *x);
+    *x = (writing){.in = *in, .own = q->arena};
     face_pieces(q, tasks_step, x);
 }

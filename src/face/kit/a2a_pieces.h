@@ -31,7 +31,7 @@ typedef struct a2a_answer {
     /* Answers with the error of the call, whose status may be RAMET_OK although `st` is not. */
     void (*fail)(request *q, void *arg, ramet_status st);
     void (*end)(request *q, void *arg); /* writes what follows the last task */
-    void *arg;                          /* in q->a */
+    void *arg;                          /* in q->arena */
 } a2a_answer;
 /* Appends to q->out. */
 void a2a_tasks_answer(request *q, const a2a_answer *in);

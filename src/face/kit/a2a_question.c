@@ -11,7 +11,7 @@
 
 bool a2a_question_of(request *q, const ramet_session *s, turn_running *running)
 {
-    return turns_running_get(q->host->turns, s, q->a, running) && running->question;
+    return turns_running_get(q->host->turns, s, q->arena, running) && running->question;
 }
 
 /* The options are sent as data next to the question, for clients that can show them. */
@@ -51,5 +51,5 @@ void a2a_task_live(request *q, const ramet_session *s, a2a_task *t)
     if (!t->running || !a2a_question_of(q, s, &running) || strcmp(running.turn, t->id) != 0)
         return;
     t->state = A2A_INPUT_REQUIRED;
-    t->status_message = a2a_question_json(q->a, running.question);
+    t->status_message = a2a_question_json(q->arena, running.question);
 }

@@ -223,7 +223,7 @@ static void example_put(const pen *p, const face *f, const face_route *r)
         buf_printf(&b, " \\\n  -H 'Content-Type: application/json' \\\n  -d '%s'", r->example);
     else if (r->flags & ROUTE_UPLOAD)
         buf_puts(&b, " \\\n  -H 'Content-Type: text/plain' --data-binary @ticket.txt");
-    code_block(p, b.p, b.n);
+    code_block(p, b.data, b.n);
     buf_release(&b);
 }
 

@@ -75,22 +75,22 @@ bool face_bool(const request *q, const char *name)
 
 const char *face_text(request *q, const char *name)
 {
-    return json_text(q->a, &q->json, face_member(q, name));
+    return json_text(q->arena, &q->json, face_member(q, name));
 }
 
 const char *face_raw(request *q, const char *name)
 {
     const json_node *v = face_member(q, name);
-    return v ? json_raw(q->a, &q->json, v) : NULL;
+    return v ? json_raw(q->arena, &q->json, v) : NULL;
 }
 
 const char *const *face_texts(request *q, const char *name, size_t *n)
 {
     const json_node *list = face_member(q, name);
-    const char **out = arena_array(q->a, (list ? list->count : 0) + 1, sizeof *out);
+    const char **out = arena_array(q->arena, (list ? list->count : 0) + 1, sizeof *out);
     *n = 0;
     for (const json_node *v = json_first(&q->json, list); v; v = json_next(&q->json, list, v))
-        out[(*n)++] = json_text(q->a, &q->json, v);
+        out[(*n)++] = json_text(q->arena, &q->json, v);
     return out;
 }
 
@@ -103,7 +103,7 @@ static const char *hash_of_tag(request *q, const char *tag)
         tag += 2;
     if (*tag == '"')
         tag++;
-    return arena_memdup(q->a, tag, strcspn(tag, "-\""));
+    return arena_memdup(q->arena, tag, strcspn(tag, "-\""));
 }
 
 const char *face_expected_head(request *q)
@@ -112,7 +112,7 @@ const char *face_expected_head(request *q)
     if (json_is(v, JSON_OBJECT))
         v = json_get(&q->json, v, "prefix_hash");
     if (v)
-        return json_text(q->a, &q->json, v);
+        return json_text(q->arena, &q->json, v);
     const char *asked = request_query(q, "expected_head");
     return asked ? asked : hash_of_tag(q, request_header(q, "If-Match"));
 }
@@ -161,10 +161,10 @@ void request_error(request *q, const ramet_error *e)
         request_keep_failure(q, ramet_status_code(e->status), e->field, e->message);
         return;
     }
-    jw_object(&q->w);
-    native_error_fields(&q->w, e);
-    jw_kstr(&q->w, "request_id", q->id);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    native_error_fields(&q->writer, e);
+    jw_kstr(&q->writer, "request_id", q->id);
+    jw_end_object(&q->writer);
 }
 
 void face_done(request *q)
@@ -181,8 +181,8 @@ void face_etag(request *q, const char *front, const void *bytes, size_t n)
     char hex[2 * HASH_LEN + 1];
     sha_of(bytes, n, digest);
     hex_encode(digest, 8, hex);
-    request_add_header(q, "ETag",
-                       arena_printf(q->a, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));
+    request_add_header(
+        q, "ETag", arena_printf(q->arena, "\"%s%s%s\"", front ? front : "", front ? "-" : "", hex));
 }
 
 /* ---- answers stored for an idempotency key */
@@ -203,7 +203,7 @@ static void once_answer(void *arg, int *status, const char **bytes, size_t *n)
     request *q = arg;
     render_now(q);
     *status = q->status;
-    *bytes = q->out.p;
+    *bytes = q->out.data;
     *n = q->out.n;
 }
 
@@ -217,7 +217,7 @@ void face_render(request *q, void (*render)(request *q, const void *answer), con
 bool face_answer(request *q, ramet_status st)
 {
     if (st != RAMET_OK) {
-        request_error(q, ramet_call_error(q->c));
+        request_error(q, ramet_call_error(q->call));
         return false;
     }
     if (q->has_once && q->once.repeated) {
@@ -241,19 +241,19 @@ static bool client_gone(void *arg)
 
 ramet_call *face_call(request *q)
 {
-    if (q->c)
-        return q->c;
-    q->c = ramet_call_new(q->host->store, q->caller.user, q->caller.client);
-    ramet_call_stop_when(q->c, client_gone, q);
-    if (q->caller.share && ramet_call_share(q->c, q->caller.share, NULL) != RAMET_OK) {
-        request_error(q, ramet_call_error(q->c));
+    if (q->call)
+        return q->call;
+    q->call = ramet_call_new(q->host->store, q->caller.user, q->caller.client);
+    ramet_call_stop_when(q->call, client_gone, q);
+    if (q->caller.share && ramet_call_share(q->call, q->caller.share, NULL) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->call));
         return NULL;
     }
     if (q->has_once)
-        ramet_call_once(q->c, &q->once);
+        ramet_call_once(q->call, &q->once);
     if (q->route->flags & ROUTE_PAGE)
-        ramet_call_replica(q->c, q->since);
-    return q->c;
+        ramet_call_replica(q->call, q->since);
+    return q->call;
 }
 
 ramet_call *face_call_expecting(request *q, const char *session)
@@ -275,16 +275,16 @@ const char *face_escape(request *q, const char *s)
     buf b;
     buf_init(&b, 3 * strlen(s) + 1);
     buf_percent(&b, s, "-._~");
-    return buf_keep(&b, q->a);
+    return buf_keep(&b, q->arena);
 }
 
 const char *face_disposition(request *q, const char *kind, const char *name)
 {
-    char *plain = arena_strdup(q->a, name);
+    char *plain = arena_strdup(q->arena, name);
     for (char *p = plain; *p; p++)
         if ((unsigned char)*p < 0x20 || (unsigned char)*p > 0x7e || strchr("\"\\", *p))
             *p = '_';
-    return *plain ? arena_printf(q->a, "%s; filename=\"%s\"; filename*=UTF-8''%s", kind, plain,
+    return *plain ? arena_printf(q->arena, "%s; filename=\"%s\"; filename*=UTF-8''%s", kind, plain,
                                  face_escape(q, name))
                   : kind;
 }
@@ -367,7 +367,7 @@ face_found face_find(const face *const *faces, size_t n, request *q, const char 
             face_set(q, faces[f], NULL);
     if (!used)
         return FACE_NO_PATH;
-    *allow = arena_printf(q->a, "%sOPTIONS", methods);
+    *allow = arena_printf(q->arena, "%sOPTIONS", methods);
     return FACE_NO_METHOD;
 }
 
@@ -400,7 +400,7 @@ static void secrets_mark(const face *f, const char *path, const request *q, bool
 
 void face_path_show(const face *const *faces, size_t n, const request *q, buf *out)
 {
-    bool *secret = arena_array(q->a, q->n_segments + 1, sizeof *secret);
+    bool *secret = arena_array(q->arena, q->n_segments + 1, sizeof *secret);
     memset(secret, 0, (q->n_segments + 1) * sizeof *secret);
     if (q->route)
         secrets_mark(q->face, q->route->path, q, secret);
@@ -446,12 +446,12 @@ static const char *once_scope(request *q, sha *h)
     uint8_t digest[HASH_LEN];
     char hex[2 * HASH_LEN + 1];
     if (strlen(q->path) < 900)
-        return arena_printf(q->a, "%s %s", q->method, q->path);
+        return arena_printf(q->arena, "%s %s", q->method, q->path);
     sha_begin(h);
     sha_add(h, q->path, strlen(q->path));
     sha_end(h, digest);
     hex_encode(digest, HASH_LEN, hex);
-    return arena_printf(q->a, "%s %s", q->method, hex);
+    return arena_printf(q->arena, "%s %s", q->method, hex);
 }
 
 static bool once_prepare(request *q)
@@ -473,7 +473,7 @@ static bool once_prepare(request *q)
     q->once = (ramet_once){.key = key, .answer = once_answer, .arg = q};
     q->once.scope = once_scope(q, h);
     sha_begin(h);
-    sha_add(h, q->body.p, q->body.n);
+    sha_add(h, q->body.data, q->body.n);
     for (size_t i = 0; i < q->n_query; i++) {
         sha_add(h, q->query[i].name, strlen(q->query[i].name) + 1);
         sha_add(h, q->query[i].value, strlen(q->query[i].value) + 1);
@@ -501,10 +501,10 @@ static bool position_prepare(request *q)
 static void page_again(request *q, size_t n_headers)
 {
     bool failed = q->status == 404 || q->status >= 500;
-    if (!(q->route->flags & ROUTE_PAGE) || !failed || !q->c || !ramet_call_replicated(q->c))
+    if (!(q->route->flags & ROUTE_PAGE) || !failed || !q->call || !ramet_call_replicated(q->call))
         return;
-    ramet_call_free(q->c);
-    q->c = NULL;
+    ramet_call_free(q->call);
+    q->call = NULL;
     q->since = -1;
     q->status = 0;
     q->n_headers = n_headers;

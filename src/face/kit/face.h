@@ -156,7 +156,7 @@ ramet_call *face_call_expecting(request *q, const char *session);
  *     face_render(q, show_session, &out);
  *     face_answer(q, ramet_fork(c, …, &out));
  *
- * `render` writes to q->w, may set q->status, must not call the library, and may run twice. */
+ * `render` writes to q->writer, may set q->status, must not call the library, and may run twice. */
 void face_render(request *q, void (*render)(request *q, const void *answer), const void *answer);
 /* Answers with the error of the call, with the stored answer, or with the rendered one and the
  * route's success status. Returns true if the operation ran: not after an error or a repetition. */
@@ -194,7 +194,7 @@ const char *face_disposition(request *q, const char *kind, const char *name);
 void face_count(request *q, const char *what, const char *type);
 
 void request_error(request *q, const ramet_error *e);
-/* Sets the route's success status; the answer is what was written to q->w. */
+/* Sets the route's success status; the answer is what was written to q->writer. */
 void face_done(request *q);
 /* Adds an ETag: `front` (may be NULL) and a digest of these bytes, which are what was written or
  * what it depends on. */

@@ -31,13 +31,13 @@ static const char *names_of(request *q, const form_field *fields)
 {
     const char *all = NULL;
     for (const form_field *f = fields; f && f->name; f++)
-        all = all ? arena_printf(q->a, "%s, %s", all, f->name) : f->name;
+        all = all ? arena_printf(q->arena, "%s, %s", all, f->name) : f->name;
     return all ? all : "none";
 }
 
 static const char *values_shown(request *q, const char *values)
 {
-    char *s = arena_strdup(q->a, values);
+    char *s = arena_strdup(q->arena, values);
     for (char *p = s; *p; p++)
         if (*p == '|')
             *p = ' ';
@@ -52,9 +52,9 @@ static bool in_range(const form_field *f, int64_t v)
 static const char *range_shown(request *q, const form_field *f, int64_t v)
 {
     if (f->max == INT64_MAX)
-        return arena_printf(q->a, "is %lld; it must be at least %lld", (long long)v,
+        return arena_printf(q->arena, "is %lld; it must be at least %lld", (long long)v,
                             (long long)f->min);
-    return arena_printf(q->a, "is %lld; it must be from %lld to %lld", (long long)v,
+    return arena_printf(q->arena, "is %lld; it must be from %lld to %lld", (long long)v,
                         (long long)f->min, (long long)f->max);
 }
 
@@ -158,8 +158,8 @@ typedef struct spot {
 static const char *spell(request *q, const spot *at)
 {
     if (!at->name)
-        return arena_printf(q->a, "%s[%zu]", spell(q, at->up), at->index);
-    return at->up ? arena_printf(q->a, "%s.%s", spell(q, at->up), at->name) : at->name;
+        return arena_printf(q->arena, "%s[%zu]", spell(q, at->up), at->index);
+    return at->up ? arena_printf(q->arena, "%s.%s", spell(q, at->up), at->name) : at->name;
 }
 
 static bool refuse(request *q, const spot *at, const char *what)
@@ -217,12 +217,12 @@ static bool check_word(request *q, const json_node *v, const form_field *f, cons
 {
     if (!check_text(q, v, at))
         return false;
-    const char *word = json_text(q->a, &q->json, v);
+    const char *word = json_text(q->arena, &q->json, v);
     if (word_in(f->values, "|", word))
         return true;
     return refuse(
         q, at,
-        arena_printf(q->a, "is '%.60s'; it is one of: %s", word, values_shown(q, f->values)));
+        arena_printf(q->arena, "is '%.60s'; it is one of: %s", word, values_shown(q, f->values)));
 }
 
 static bool check_number(request *q, const json_node *v, const form_field *f, const spot *at)
@@ -247,7 +247,8 @@ static bool check_member(request *q, const json_node *v, const form_field *f, co
     case FIELD_UUID:
         if (!check_text(q, v, at))
             return false;
-        return uuid_valid(json_text(q->a, &q->json, v)) ? true : refuse(q, at, "must be a UUID");
+        return uuid_valid(json_text(q->arena, &q->json, v)) ? true
+                                                            : refuse(q, at, "must be a UUID");
     case FIELD_ENUM:
         return check_word(q, v, f, at);
     case FIELD_INT:
@@ -260,8 +261,8 @@ static bool check_member(request *q, const json_node *v, const form_field *f, co
     case FIELD_TIME:
         if (!check_text(q, v, at))
             return false;
-        return time_parse(json_text(q->a, &q->json, v), &us) ? true
-                                                             : refuse(q, at, "must be a time");
+        return time_parse(json_text(q->arena, &q->json, v), &us) ? true
+                                                                 : refuse(q, at, "must be a time");
     case FIELD_OBJECT:
         return check_shape(q, v, shape_of(q->face, f), at);
     case FIELD_ARRAY:
@@ -278,7 +279,7 @@ static const form_field *field_of(request *q, const form_field *fields, const js
     const char *s = q->json.text + key->start + 1;
     size_t n = key->end - key->start - 2;
     if (key->escaped) {
-        s = json_text(q->a, &q->json, key);
+        s = json_text(q->arena, &q->json, key);
         n = key->has_nul ? 0 : strlen(s);
     }
     for (const form_field *f = fields; f->name; f++)
@@ -298,10 +299,10 @@ static bool check_object(request *q, const json_node *obj, const form_field *fie
             continue;
         }
         if (!f) {
-            const char *name = json_text(q->a, &q->json, key);
+            const char *name = json_text(q->arena, &q->json, key);
             return refuse(
                 q, &(spot){at, name, 0},
-                arena_printf(q->a, "is not known here; known are: %s", names_of(q, fields)));
+                arena_printf(q->arena, "is not known here; known are: %s", names_of(q, fields)));
         }
         if (!check_member(q, v, f, &(spot){at, f->name, 0}))
             return false;
@@ -324,7 +325,7 @@ static bool check_media(request *q)
         return true;
     size_t n = strcspn(type, "; \t");
     if (n == sizeof form - 1 && strncasecmp(type, form, n) == 0 &&
-        (!q->body.n || q->body.p[strspn(q->body.p, " \t\r\n")] == '{'))
+        (!q->body.n || q->body.data[strspn(q->body.data, " \t\r\n")] == '{'))
         return true;
     if ((n == 16 && strncasecmp(type, "application/json", n) == 0) ||
         (n > 5 && strncasecmp(type + n - 5, "+json", 5) == 0))
@@ -341,8 +342,8 @@ bool face_check_body(request *q)
         return true;
     if (q->body.n && !check_media(q))
         return false;
-    const char *text = q->body.n ? q->body.p : "{}";
-    if (!json_parse(q->a, text, q->body.n ? q->body.n : 2, 0, &q->json, &e))
+    const char *text = q->body.n ? q->body.data : "{}";
+    if (!json_parse(q->arena, text, q->body.n ? q->body.n : 2, 0, &q->json, &e))
         return BAD(q, "body", "the body is not JSON that can be taken: %s, at byte %zu", e.message,
                    e.offset);
     if (!json_is(&q->json.nodes[0], JSON_OBJECT))

@@ -31,16 +31,16 @@ static void error_drop(request *q, int status, void *state)
 static request_piece piece_write(request *q)
 {
     pieces *p = q->more_state;
-    arena *own = q->a;
+    arena *own = q->arena;
     int status = q->status;
     request_piece st;
     do {
-        q->a = ramet_call_arena(q->c);
+        q->arena = ramet_call_arena(q->call);
         st = p->step(q, p->state);
-        q->a = own;
+        q->arena = own;
         /* The error of the first piece may use that memory. */
         if (st != PIECE_FAILED)
-            ramet_call_reset(q->c);
+            ramet_call_reset(q->call);
     } while (st == PIECE_MORE && !piece_full(q));
     /* An error, of the step or because there is no memory for the piece, has replaced the
      * answer. */
@@ -66,7 +66,7 @@ static void first_send(request *q, pieces *p, request_piece st)
 
 void face_pieces(request *q, face_step *step, void *state)
 {
-    pieces *p = arena_alloc(q->a, sizeof *p);
+    pieces *p = arena_alloc(q->arena, sizeof *p);
     *p = (pieces){.step = step, .state = state};
     q->more_state = p;
     first_send(q, p, piece_write(q));
@@ -74,9 +74,9 @@ void face_pieces(request *q, face_step *step, void *state)
 
 void face_pieces_follow(request *q, face_step *step, void *state)
 {
-    pieces *p = arena_alloc(q->a, sizeof *p);
+    pieces *p = arena_alloc(q->arena, sizeof *p);
     *p = (pieces){.step = step, .state = state};
-    ramet_call_reset(q->c);
+    ramet_call_reset(q->call);
     q->more_state = p;
     first_send(q, p, q->whole ? piece_write(q) : PIECE_MORE);
 }
@@ -118,7 +118,7 @@ static request_piece sessions_step(request *q, void *state)
     ramet_status st = RAMET_OK;
     if (!kept->deleted)
         st = r->list.get ? r->list.get(q, r->list.arg, i, kept->id, &s)
-                         : ramet_session_get(q->c, kept->id, &s);
+                         : ramet_session_get(q->call, kept->id, &s);
     if (st != RAMET_OK)
         return ramet_status_http(st) >= 500 ? PIECE_FAILED : PIECE_MORE;
     /* Lists show the place in the tree, but not the client's rights there. */
@@ -143,23 +143,23 @@ static void path_keep(arena *a, const ramet_session *of, kept_session *kept,
 
 static session_rest *rest_keep(request *q, const face_sessions *list, size_t from)
 {
-    session_rest *r = arena_alloc(q->a, sizeof *r);
+    session_rest *r = arena_alloc(q->arena, sizeof *r);
     *r = (session_rest){.list = *list, .first = from, .at = from};
     r->list.items = NULL;
-    r->kept = arena_array(q->a, list->n - from + 1, sizeof *r->kept);
+    r->kept = arena_array(q->arena, list->n - from + 1, sizeof *r->kept);
     for (size_t i = from; i < list->n; i++) {
         const ramet_session *of = &list->items[i];
         kept_session *kept = &r->kept[i - from];
         *kept = (kept_session){
-            .id = arena_strdup(q->a, of->id), .deleted = of->deleted, .depth = of->depth};
-        path_keep(q->a, of, kept, i > from ? kept - 1 : NULL);
+            .id = arena_strdup(q->arena, of->id), .deleted = of->deleted, .depth = of->depth};
+        path_keep(q->arena, of, kept, i > from ? kept - 1 : NULL);
     }
     return r;
 }
 
 /* The sessions of the first piece were read already, and each one behind it is read once more. So
- * that piece is as long as fits into the buffer of any other: buffers double, and one of PIECE_BYTES
- * and a step has twice that. */
+ * that piece is as long as fits into the buffer of any other: buffers double, and one of
+ * PIECE_BYTES and a step has twice that. */
 static bool first_full(const request *q)
 {
     return q->out.over || (!q->whole && q->out.n >= 2 * PIECE_BYTES - PIECE_BYTES / 8);

@@ -41,7 +41,7 @@ typedef struct face_sessions {
     /* Writes the i-th session. False: the answer is filled in. */
     bool (*write)(request *q, void *arg, size_t i, const ramet_session *s);
     void (*end)(request *q, void *arg); /* writes what follows the last one */
-    void *arg;                          /* in q->a */
+    void *arg;                          /* in q->arena */
 } face_sessions;
 void face_sessions_answer(request *q, const face_sessions *list);
 

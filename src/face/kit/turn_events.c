@@ -158,7 +158,7 @@ static void results_write(const json_answer *a, buf *out)
         jw_array(&w);
     }
     for (size_t i = 0; i < a->n; i++)
-        jw_raw(&w, a->results[i].p);
+        jw_raw(&w, a->results[i].data);
     if (a->fan_out) {
         jw_end_array(&w);
         jw_end_object(&w);
@@ -213,11 +213,11 @@ void face_turn_error(request *q, const turn_error *e)
         /* Only the native form has a member for the turn. */
         if (*e->turn_id && !q->fail) {
             request_answer_begin(q);
-            jw_object(&q->w);
-            native_error_fields(&q->w, &e->error);
-            jw_kstr(&q->w, "turn_id", e->turn_id);
-            jw_kstr(&q->w, "request_id", q->id);
-            jw_end_object(&q->w);
+            jw_object(&q->writer);
+            native_error_fields(&q->writer, &e->error);
+            jw_kstr(&q->writer, "turn_id", e->turn_id);
+            jw_kstr(&q->writer, "request_id", q->id);
+            jw_end_object(&q->writer);
         }
         return;
     case TURN_ERROR_NODE_GONE:

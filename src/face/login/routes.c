@@ -128,7 +128,7 @@ static void page_form(request *q, const char *next, const char *wrong)
         buf_puts(&q->out, "<p>Sign in at ");
         html_text(&q->out, oidc_issuer(bound->issuer));
         buf_puts(&q->out, "</p><p><a class=\"button\" href=\"/login/start?next=");
-        html_text(&q->out, form_encode(q->a, next));
+        html_text(&q->out, form_encode(q->arena, next));
         buf_puts(&q->out, "\">Sign in</a></p>\n");
     } else {
         page_say(q, "", "Signing in with a browser is not set up here: oidc-client-id is not set.");
@@ -141,11 +141,11 @@ static void page_form(request *q, const char *next, const char *wrong)
 static bool signed_in(request *q, cookie_session *session)
 {
     const char *why;
-    if (!cookie_session_read(bound->jar, q->a, q->header(q, "Cookie"), auth_secure(bound, q),
+    if (!cookie_session_read(bound->jar, q->arena, q->header(q, "Cookie"), auth_secure(bound, q),
                              session))
         return false;
     return !session->token ||
-           auth_token(bound, q->a, session->token, &session->identity, &why) == AUTH_OK;
+           auth_token(bound, q->arena, session->token, &session->identity, &why) == AUTH_OK;
 }
 
 /* For a page that checks whether it needs a sign-in: never an error. */
@@ -155,13 +155,13 @@ static void login_show(request *q)
     cookie_session session;
     bool in = bound->mode != MODE_LOCAL && signed_in(q, &session);
     bool issuer = bound->mode == MODE_OIDC;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "auth", modes[bound->mode]);
-    jw_kstr(&q->w, "user", in ? session.identity.user : NULL);
-    jw_kstr(&q->w, "issuer", issuer ? oidc_issuer(bound->issuer) : NULL);
-    jw_kbool(&q->w, "login",
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "auth", modes[bound->mode]);
+    jw_kstr(&q->writer, "user", in ? session.identity.user : NULL);
+    jw_kstr(&q->writer, "issuer", issuer ? oidc_issuer(bound->issuer) : NULL);
+    jw_kbool(&q->writer, "login",
              bound->mode == MODE_TOKENS || (issuer && oidc_has_login(bound->issuer)));
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
@@ -205,7 +205,7 @@ static void style_get(request *q)
 /* Adds the cookie; false: the answer is filled in. */
 static bool session_begin(request *q, const cookie_session *session)
 {
-    const char *cookie = cookie_session_make(bound->jar, q->a, session, auth_secure(bound, q));
+    const char *cookie = cookie_session_make(bound->jar, q->arena, session, auth_secure(bound, q));
     if (cookie)
         request_add_header(q, "Set-Cookie", cookie);
     else
@@ -249,12 +249,12 @@ static const char *login_token(request *q, const char **next)
     if (!form)
         return NULL;
     if (!is_json(q)) {
-        *next = next_path(form_value(q->a, form->p, "next"));
-        return form_value(q->a, form->p, "token");
+        *next = next_path(form_value(q->arena, form->data, "next"));
+        return form_value(q->arena, form->data, "token");
     }
-    if (!json_parse(q->a, form->p, form->n, 4, &d, NULL))
+    if (!json_parse(q->arena, form->data, form->n, 4, &d, NULL))
         return NULL;
-    return json_text(q->a, &d, json_get(&d, &d.nodes[0], "token"));
+    return json_text(q->arena, &d, json_get(&d, &d.nodes[0], "token"));
 }
 
 static void login_answer(request *q, const identity *who, const char *next)
@@ -264,10 +264,10 @@ static void login_answer(request *q, const identity *who, const char *next)
         request_add_header(q, "Location", next);
         return;
     }
-    jw_object(&q->w);
-    jw_kstr(&q->w, "user", who->user);
-    jw_kstr(&q->w, "roles", who->roles);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "user", who->user);
+    jw_kstr(&q->writer, "roles", who->roles);
+    jw_end_object(&q->writer);
     q->status = 200;
 }
 
@@ -282,7 +282,7 @@ static void login_post(request *q)
     }
     auth_verdict v = AUTH_REFUSED;
     if (token && strlen(token) <= JWT_MAX)
-        v = auth_token(bound, q->a, token, &session.identity, &why);
+        v = auth_token(bound, q->arena, token, &session.identity, &why);
     if (v == AUTH_OK) {
         identity who = session.identity;
         session.identity = (identity){0};
@@ -309,7 +309,7 @@ static const char *redirect_url(request *q)
     const char *set = bound->cfg->oidc_redirect, *host = q->header(q, "Host");
     if (set && *set)
         return set;
-    return arena_printf(q->a, "http%s://%s/login/callback", auth_secure(bound, q) ? "s" : "",
+    return arena_printf(q->arena, "http%s://%s/login/callback", auth_secure(bound, q) ? "s" : "",
                         host ? host : bound->host);
 }
 
@@ -326,16 +326,16 @@ static void start_get(request *q)
     const char *why = "";
     if (!has_code_flow(q))
         return;
-    cookie_login login = {.state = random_text(q->a),
-                          .nonce = random_text(q->a),
-                          .verifier = random_text(q->a),
+    cookie_login login = {.state = random_text(q->arena),
+                          .nonce = random_text(q->arena),
+                          .verifier = random_text(q->arena),
                           .next = next_path(request_query(q, "next"))};
     uint8_t hash[HASH_LEN];
     sha_of(login.verifier, strlen(login.verifier), hash);
     oidc_start in = {redirect_url(q), login.state, login.nonce,
-                     b64url_encode(q->a, hash, sizeof hash)};
-    const char *url = oidc_authorize(bound->issuer, q->a, &in, &why);
-    const char *cookie = cookie_login_make(bound->jar, q->a, &login, auth_secure(bound, q));
+                     b64url_encode(q->arena, hash, sizeof hash)};
+    const char *url = oidc_authorize(bound->issuer, q->arena, &in, &why);
+    const char *cookie = cookie_login_make(bound->jar, q->arena, &login, auth_secure(bound, q));
     if (!url || !cookie) {
         log_line(LOG_WARN, "no sign-in can begin", "why", why, "request", q->id, NULL);
         page_failed(q, 503, "The issuer does not answer. Try again in a moment.");
@@ -376,12 +376,12 @@ static void callback_get(request *q)
         return;
     auth_verdict v = AUTH_REFUSED;
     const char *why = "there is no sign-in under way in this browser";
-    if (cookie_login_read(bound->jar, q->a, q->header(q, "Cookie"), secure, &login)) {
+    if (cookie_login_read(bound->jar, q->arena, q->header(q, "Cookie"), secure, &login)) {
         why = callback_check(q, &login);
         if (!why) {
             oidc_code code = {request_query(q, "code"), login.verifier, redirect_url(q),
                               login.nonce};
-            v = oidc_exchange(bound->issuer, q->a, &code, &session.identity, &why);
+            v = oidc_exchange(bound->issuer, q->arena, &code, &session.identity, &why);
         }
     }
     request_add_header(q, "Set-Cookie", cookie_login_none(secure));
@@ -408,7 +408,7 @@ static void logout_post(request *q)
     const char *accept = q->header(q, "Accept");
     cookie_session session;
     if (bound->jar &&
-        cookie_session_read(bound->jar, q->a, q->header(q, "Cookie"), secure, &session) &&
+        cookie_session_read(bound->jar, q->arena, q->header(q, "Cookie"), secure, &session) &&
         !cookie_session_end(bound->jar, session.id)) {
         request_fail(q, 503, "store_busy", NULL, "you are still signed in; try again");
         return;

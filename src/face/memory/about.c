@@ -16,9 +16,9 @@
 
 void memory_health(request *q)
 {
-    jw_object(&q->w);
-    jw_kstr(&q->w, "status", "ok");
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "status", "ok");
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
@@ -26,11 +26,11 @@ void memory_health(request *q)
 
 static void bools_write(request *q, const char *key, const char *const *names, unsigned set)
 {
-    jw_key(&q->w, key);
-    jw_object(&q->w);
+    jw_key(&q->writer, key);
+    jw_object(&q->writer);
     for (size_t i = 0; names[i]; i++)
-        jw_kbool(&q->w, names[i], set >> i & 1);
-    jw_end_object(&q->w);
+        jw_kbool(&q->writer, names[i], set >> i & 1);
+    jw_end_object(&q->writer);
 }
 
 void memory_capabilities(request *q)
@@ -49,22 +49,22 @@ void memory_capabilities(request *q)
     static const char *const security[] = {"encryption_enabled", "db_encryption_enabled",
                                            "attachment_encryption_enabled", NULL};
     const char *store = ramet_shared(q->host->store) ? "postgres" : "sqlite";
-    jw_object(&q->w);
-    jw_kstr(&q->w, "version", q->host->version);
-    jw_key(&q->w, "tech");
-    jw_object(&q->w);
-    jw_kstr(&q->w, "store", store);
-    jw_kstr(&q->w, "attachments", "fs");
-    jw_kstr(&q->w, "cache", "none");
-    jw_kstr(&q->w, "vector", "none");
-    jw_kstr(&q->w, "event_bus", "local");
-    jw_kstr(&q->w, "embedder", "none");
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "version", q->host->version);
+    jw_key(&q->writer, "tech");
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "store", store);
+    jw_kstr(&q->writer, "attachments", "fs");
+    jw_kstr(&q->writer, "cache", "none");
+    jw_kstr(&q->writer, "vector", "none");
+    jw_kstr(&q->writer, "event_bus", "local");
+    jw_kstr(&q->writer, "embedder", "none");
+    jw_end_object(&q->writer);
     bools_write(q, "features", features, 1u | 4u | (q->host->private_urls ? 32u : 0));
     bool oidc = q->caller.mode && strcmp(q->caller.mode, "oidc") == 0;
     bools_write(q, "auth", logins, (oidc ? 1u : 0) | 2u | 8u);
     bools_write(q, "security", security, 0);
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
@@ -196,7 +196,7 @@ static void talk_describe(const feed *f, const ramet_event *e, json_writer *w)
                 memory_talk_fields(c, a, &own, s, true, f->everybody);
     jw_end_object(&own);
     json_doc d;
-    const char *text = fine ? one_line(a, b.p) : "{}";
+    const char *text = fine ? one_line(a, b.data) : "{}";
     if (json_parse(a, text, strlen(text), SIZE_MAX, &d, NULL)) {
         const json_node *v;
         for (const json_node *k = json_first(&d, &d.nodes[0]); k;
@@ -273,7 +273,7 @@ static char *list_read(request *q, const char *name)
     const char **all, *joined = NULL;
     size_t n = request_query_all(q, name, &all);
     for (size_t i = 0; i < n; i++)
-        joined = joined ? arena_printf(q->a, "%s,%s", joined, all[i]) : all[i];
+        joined = joined ? arena_printf(q->arena, "%s,%s", joined, all[i]) : all[i];
     return joined ? xstrdup(joined) : NULL;
 }
 
@@ -316,7 +316,7 @@ static bool agent_known(request *q, const char *name)
     for (size_t i = 0; q->host->agent_name && (known = q->host->agent_name(q->host->arg, i)); i++)
         if (strcmp(known, name) == 0)
             return true;
-    memory_invalid(q, arena_printf(q->a, "no agent %.100s is configured", name));
+    memory_invalid(q, arena_printf(q->arena, "no agent %.100s is configured", name));
     return false;
 }
 
@@ -338,18 +338,18 @@ static const char *chat_content(request *q)
         for (const json_node *v = json_first(&q->json, files); v;
              v = json_next(&q->json, files, v)) {
             if (!json_is(v, JSON_STRING)) {
-                jw_raw(&w, json_raw(q->a, &q->json, v));
+                jw_raw(&w, json_raw(q->arena, &q->json, v));
                 continue;
             }
             jw_object(&w);
-            jw_kstr(&w, "attachmentId", json_text(q->a, &q->json, v));
+            jw_kstr(&w, "attachmentId", json_text(q->arena, &q->json, v));
             jw_end_object(&w);
         }
         jw_end_array(&w);
     }
     jw_end_object(&w);
     jw_end_array(&w);
-    return buf_keep(&b, q->a);
+    return buf_keep(&b, q->arena);
 }
 
 void memory_chat_post(request *q)
@@ -362,7 +362,7 @@ void memory_chat_post(request *q)
                     .channel = "history",
                     .explicit_channel = true,
                     .fork_of = face_text(q, "forkedAtConversationId"),
-                    .fork_at = anchor ? memory_lower(q->a, anchor) : NULL,
+                    .fork_at = anchor ? memory_lower(q->arena, anchor) : NULL,
                     .epoch = -1,
                     .seq = -1};
     if (!face_call(q) || (agent && !agent_known(q, agent)))

@@ -21,7 +21,7 @@ bool memory_is_admin(const request *q)
 void memory_program_call(request *q)
 {
     assert(!(q->roles & (ROLE_ANYONE | ROLE_USER)));
-    q->c = ramet_call_new(q->host->store, NULL, NULL);
+    q->call = ramet_call_new(q->host->store, NULL, NULL);
 }
 
 void memory_admin_talks(request *q)
@@ -52,14 +52,15 @@ void memory_admin_entry(request *q)
 {
     const char *id = face_path(q, "entryId"), *session;
     memory_program_call(q);
-    const ramet_entry *e = memory_entry_anywhere(q->c, q->a, id, &session);
-    ramet_status st = ramet_call_error(q->c)->status;
+    const ramet_entry *e = memory_entry_anywhere(q->call, q->arena, id, &session);
+    ramet_status st = ramet_call_error(q->call)->status;
     bool none = st == RAMET_OK || st == RAMET_ENTRY_NOT_FOUND || st == RAMET_BRANCH_NOT_FOUND;
     if (e && memory_entries_write(q, session, e, 1, false))
         face_done(q);
     else if (!e && none)
         memory_refuse(q, 404, "not_found",
-                      arena_printf(q->a, "entry not found: %s", memory_lower(q->a, id)), NULL);
+                      arena_printf(q->arena, "entry not found: %s", memory_lower(q->arena, id)),
+                      NULL);
     else if (!e)
         memory_error(q, session ? session : "");
 }
@@ -75,28 +76,28 @@ void memory_admin_search(request *q)
 static void time_or_null(request *q, const char *key, int64_t us)
 {
     if (us)
-        native_ktime(&q->w, key, us);
+        native_ktime(&q->writer, key, us);
     else
-        jw_kstr(&q->w, key, NULL);
+        jw_kstr(&q->writer, key, NULL);
 }
 
 static void file_write(request *q, const ramet_attachment *a, int64_t sharing)
 {
-    jw_object(&q->w);
-    jw_kstr(&q->w, "id", a->id);
-    jw_kstr(&q->w, "storageKey", a->sha256);
-    jw_kstr(&q->w, "filename", a->name);
-    jw_kstr(&q->w, "contentType", a->media_type);
-    jw_kint(&q->w, "size", a->size);
-    jw_kstr(&q->w, "sha256", a->sha256);
-    jw_kstr(&q->w, "userId", a->owner);
-    jw_kstr(&q->w, "entryId", a->expires ? NULL : memory_file_entry(q, a->id));
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "id", a->id);
+    jw_kstr(&q->writer, "storageKey", a->sha256);
+    jw_kstr(&q->writer, "filename", a->name);
+    jw_kstr(&q->writer, "contentType", a->media_type);
+    jw_kint(&q->writer, "size", a->size);
+    jw_kstr(&q->writer, "sha256", a->sha256);
+    jw_kstr(&q->writer, "userId", a->owner);
+    jw_kstr(&q->writer, "entryId", a->expires ? NULL : memory_file_entry(q, a->id));
     time_or_null(q, "expiresAt", a->expires);
-    native_ktime(&q->w, "createdAt", a->created);
-    jw_kstr(&q->w, "status", "ready");
-    jw_kbool(&q->w, "archived", false);
-    jw_kint(&q->w, "refCount", sharing);
-    jw_end_object(&q->w);
+    native_ktime(&q->writer, "createdAt", a->created);
+    jw_kstr(&q->writer, "status", "ready");
+    jw_kbool(&q->writer, "archived", false);
+    jw_kint(&q->writer, "refCount", sharing);
+    jw_end_object(&q->writer);
 }
 
 static ramet_attached status_read(request *q)
@@ -115,14 +116,14 @@ static bool entry_read(request *q, ramet_attachments_in *in)
     const char *id = request_query(q, "entryId");
     if (!id)
         return true;
-    const ramet_entry *e = memory_entry_anywhere(q->c, q->a, id, &in->session);
+    const ramet_entry *e = memory_entry_anywhere(q->call, q->arena, id, &in->session);
     if (e) {
         in->branch = e->branch;
         in->position = e->position;
         return true;
     }
     memory_refuse(q, 404, "not_found",
-                  arena_printf(q->a, "entry not found: %s", memory_lower(q->a, id)), NULL);
+                  arena_printf(q->arena, "entry not found: %s", memory_lower(q->arena, id)), NULL);
     return false;
 }
 
@@ -131,19 +132,19 @@ void memory_admin_files(request *q)
     const char *after = request_query(q, "afterCursor");
     ramet_attachments_in in = {.owner = request_query(q, "userId"),
                                .which = status_read(q),
-                               .after = after ? memory_lower(q->a, after) : NULL,
+                               .after = after ? memory_lower(q->arena, after) : NULL,
                                .limit = memory_limit(q, 50)};
     ramet_attachments page;
     memory_program_call(q);
     if (!entry_read(q, &in))
         return;
-    if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
+    if (ramet_attachment_list(q->call, &in, &page) != RAMET_OK) {
         memory_error(q, "");
         return;
     }
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "data");
+    jw_array(&q->writer);
     for (size_t i = 0; i < page.n; i++)
         file_write(q, &page.items[i].attachment, page.items[i].sharing);
     memory_page_end(q, page.more ? page.items[page.n - 1].attachment.id : NULL);
@@ -151,14 +152,14 @@ void memory_admin_files(request *q)
 
 void memory_admin_file(request *q)
 {
-    const char *id = memory_lower(q->a, face_path(q, "attachmentId"));
+    const char *id = memory_lower(q->arena, face_path(q, "attachmentId"));
     ramet_attachments_in in = {.only = id};
     ramet_attachments page;
     memory_program_call(q);
-    if (ramet_attachment_list(q->c, &in, &page) != RAMET_OK) {
+    if (ramet_attachment_list(q->call, &in, &page) != RAMET_OK) {
         memory_file_error(q, id);
     } else if (!page.n) {
-        memory_refuse(q, 404, NULL, arena_printf(q->a, "attachment not found: %s", id), NULL);
+        memory_refuse(q, 404, NULL, arena_printf(q->arena, "attachment not found: %s", id), NULL);
     } else {
         file_write(q, &page.items[0].attachment, page.items[0].sharing);
         face_done(q);
@@ -198,10 +199,10 @@ void memory_admin_talk_patch(request *q)
     const char *id = face_path(q, "conversationId");
     ramet_session *s;
     memory_program_call(q);
-    if (!memory_session(q, q->c, id, &s))
+    if (!memory_session(q, q->call, id, &s))
         return;
     bool archived = face_member(q, "archived") ? face_bool(q, "archived") : s->archived;
-    if (archived != s->archived && ramet_archive(q->c, id, archived, &s) != RAMET_OK)
+    if (archived != s->archived && ramet_archive(q->call, id, archived, &s) != RAMET_OK)
         memory_error(q, id);
     else if (memory_talk_write(q, s, true, true))
         face_done(q);

@@ -41,7 +41,7 @@ static bool uuid_read(request *q, const json_doc *d, const json_node *o, const c
                       const char **out)
 {
     const json_node *v = json_get(d, o, name);
-    const char *text = json_text(q->a, d, v);
+    const char *text = json_text(q->arena, d, v);
     *out = NULL;
     if (!v || json_is(v, JSON_NULL))
         return true;
@@ -49,7 +49,7 @@ static bool uuid_read(request *q, const json_doc *d, const json_node *o, const c
         request_fail(q, 400, "invalid_request", name, "\"%s\" must be a UUID", name);
         return false;
     }
-    *out = memory_lower(q->a, text);
+    *out = memory_lower(q->arena, text);
     return true;
 }
 
@@ -57,7 +57,7 @@ static bool text_read(request *q, const json_doc *d, const json_node *o, const c
                       const char **out)
 {
     const json_node *v = json_get(d, o, name);
-    *out = json_text(q->a, d, v);
+    *out = json_text(q->arena, d, v);
     if (!v || json_is(v, JSON_NULL) || (*out && !v->has_nul))
         return true;
     request_fail(q, 400, "invalid_request", name, "\"%s\" must be a string", name);
@@ -120,7 +120,7 @@ bool memory_new_read(request *q, const json_doc *d, const json_node *o, memory_n
     }
     if (content->count > MAX_CONTENT_ITEMS)
         return refuse_message(q, "content has more than 1000 elements");
-    n->content = json_raw(q->a, d, content);
+    n->content = json_raw(q->arena, d, content);
     return channel_read(q, channel, n) && rights_check(q, user, n) &&
            (!is_blank(n->content_type) || refuse_message(q, "contentType must not be blank")) &&
            (strlen(n->content_type) <= MAX_TYPE_BYTES ||
@@ -131,16 +131,16 @@ bool memory_new_read(request *q, const json_doc *d, const json_node *o, memory_n
 
 static bool attachment_rule(request *q, const json_doc *d, const json_node *v, size_t i)
 {
-    const char *href = json_text(q->a, d, json_get(d, v, "href"));
-    const char *id = json_text(q->a, d, json_get(d, v, "attachmentId"));
-    const char *type = json_text(q->a, d, json_get(d, v, "contentType"));
+    const char *href = json_text(q->arena, d, json_get(d, v, "href"));
+    const char *id = json_text(q->arena, d, json_get(d, v, "attachmentId"));
+    const char *type = json_text(q->arena, d, json_get(d, v, "contentType"));
     if (!href && !id)
-        return refuse_message(q, arena_printf(q->a,
+        return refuse_message(q, arena_printf(q->arena,
                                               "History channel attachment at index %zu must have "
                                               "an 'href' or 'attachmentId' field",
                                               i));
     if (href && !id && !type)
-        return refuse_message(q, arena_printf(q->a,
+        return refuse_message(q, arena_printf(q->arena,
                                               "History channel attachment at index %zu must have "
                                               "a 'contentType' field",
                                               i));
@@ -160,7 +160,7 @@ static bool history_rules(request *q, const json_doc *d, const memory_new *n)
     if (!json_get(d, o, "text") && !json_get(d, o, "events") && !files)
         return refuse_message(q, "History channel content must have at least one of 'text', "
                                  "'events', or 'attachments'");
-    const char *word = json_text(q->a, d, role);
+    const char *word = json_text(q->arena, d, role);
     if (role && (!word || (strcasecmp(word, "USER") != 0 && strcasecmp(word, "AI") != 0 &&
                            strcasecmp(word, "SYSTEM") != 0)))
         return refuse_message(q, "History channel content must have a 'role' field with value "
@@ -181,12 +181,12 @@ static bool file_take(request *q, const char *id, memory_again *again, ramet_att
                       const char **shown)
 {
     char uuid[UUID_TEXT];
-    *shown = id = memory_lower(q->a, id);
-    if (ramet_attachment_get(q->c, id, out) != RAMET_OK) {
+    *shown = id = memory_lower(q->arena, id);
+    if (ramet_attachment_get(q->call, id, out) != RAMET_OK) {
         ramet_fetch *f;
-        const ramet_error *e = ramet_call_error(q->c);
+        const ramet_error *e = ramet_call_error(q->call);
         if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_is_disclosed(e, id) &&
-            ramet_fetch_get(q->c, id, &f) == RAMET_OK)
+            ramet_fetch_get(q->call, id, &f) == RAMET_OK)
             memory_refuse(q, 409, NULL, MEMORY_NOT_READY, NULL);
         else
             memory_error(q, id);
@@ -194,9 +194,9 @@ static bool file_take(request *q, const char *id, memory_again *again, ramet_att
     }
     if ((*out)->expires)
         return true;
-    *shown = arena_strdup(q->a, uuid4(uuid));
+    *shown = arena_strdup(q->arena, uuid4(uuid));
     ramet_again a = {id, *shown};
-    VEC_PUSH(q->a, again, a);
+    VEC_PUSH(q->arena, again, a);
     return true;
 }
 
@@ -212,19 +212,20 @@ static void members_but(content_pen *p, const json_node *o, const char *a, const
 {
     const json_node *v;
     for (const json_node *k = json_first(p->doc, o); k; k = json_next(p->doc, o, v)) {
-        const char *name = json_text(p->request->a, p->doc, k);
+        const char *name = json_text(p->request->arena, p->doc, k);
         v = json_next(p->doc, o, k);
         if (strcmp(name, a) != 0 && (!b || strcmp(name, b) != 0))
-            jw_kraw(&p->out, name, json_raw(p->request->a, p->doc, v));
+            jw_kraw(&p->out, name, json_raw(p->request->arena, p->doc, v));
     }
 }
 
 static bool file_write(content_pen *p, const json_node *v)
 {
-    const char *id = json_text(p->request->a, p->doc, json_get(p->doc, v, "attachmentId")), *shown;
+    const char *id = json_text(p->request->arena, p->doc, json_get(p->doc, v, "attachmentId")),
+               *shown;
     ramet_attachment *a;
     if (!id || !uuid_valid(id)) {
-        jw_raw(&p->out, json_raw(p->request->a, p->doc, v));
+        jw_raw(&p->out, json_raw(p->request->arena, p->doc, v));
         return true;
     }
     if (!file_take(p->request, id, p->again, &a, &shown))
@@ -249,7 +250,7 @@ static bool item_write(content_pen *p, const json_node *o)
 {
     const json_node *files = json_get(p->doc, o, "attachments"),
                     *text = json_get(p->doc, o, "text");
-    const char *words = json_text(p->request->a, p->doc, text);
+    const char *words = json_text(p->request->arena, p->doc, text);
     if (words && *words && !text->has_nul) {
         jw_object(&p->parts);
         jw_kstr(&p->parts, "type", "text");
@@ -257,7 +258,7 @@ static bool item_write(content_pen *p, const json_node *o)
         jw_end_object(&p->parts);
     }
     if (!json_is(files, JSON_ARRAY)) {
-        jw_raw(&p->out, json_raw(p->request->a, p->doc, o));
+        jw_raw(&p->out, json_raw(p->request->arena, p->doc, o));
         return true;
     }
     jw_object(&p->out);
@@ -290,8 +291,8 @@ static bool content_read(request *q, memory_new *n, const json_doc *d, memory_ag
     jw_end_array(&p.out);
     jw_end_array(&p.parts);
     if (fine && p.changed)
-        n->content = arena_memdup(q->a, out.p, out.n);
-    n->in.parts = arena_memdup(q->a, parts.p, parts.n);
+        n->content = arena_memdup(q->arena, out.data, out.n);
+    n->in.parts = arena_memdup(q->arena, parts.data, parts.n);
     buf_release(&out);
     buf_release(&parts);
     return fine;
@@ -301,7 +302,7 @@ static bool content_read(request *q, memory_new *n, const json_doc *d, memory_ag
 
 static ramet_role role_of(request *q, const json_doc *d)
 {
-    const char *word = json_text(q->a, d, json_get(d, json_first(d, &d->nodes[0]), "role"));
+    const char *word = json_text(q->arena, d, json_get(d, json_first(d, &d->nodes[0]), "role"));
     if (word && strcasecmp(word, "AI") == 0)
         return RAMET_ASSISTANT;
     if (word && strcasecmp(word, "SYSTEM") == 0)
@@ -313,7 +314,7 @@ static ramet_role role_of(request *q, const json_doc *d)
 static const char *title_of(request *q, const json_doc *d)
 {
     const json_node *v = json_get(d, json_first(d, &d->nodes[0]), "text");
-    const char *text = json_text(q->a, d, v);
+    const char *text = json_text(q->arena, d, v);
     if (!text || v->has_nul)
         return NULL;
     size_t n = strlen(text);
@@ -321,7 +322,7 @@ static const char *title_of(request *q, const json_doc *d)
         n = TITLE_BYTES;
     while (n && !utf8_valid(text, n))
         n--;
-    char *title = arena_memdup(q->a, text, n);
+    char *title = arena_memdup(q->arena, text, n);
     for (char *p = title; *p; p++)
         if ((unsigned char)*p < 0x20)
             *p = ' ';
@@ -344,7 +345,7 @@ static const char *body_make(request *q, const memory_new *n)
         jw_kint(&w, "seq", n->seq);
     jw_kraw(&w, "content", n->content);
     jw_end_object(&w);
-    return buf_keep(&b, q->a);
+    return buf_keep(&b, q->arena);
 }
 
 bool memory_prepare(request *q, memory_new *n, const char *session, memory_again *again)
@@ -352,7 +353,7 @@ bool memory_prepare(request *q, memory_new *n, const char *session, memory_again
     json_doc d;
     bool history = strcmp(n->channel, "history") == 0;
     (void)session;
-    if (!json_parse(q->a, n->content, strlen(n->content), 0, &d, NULL))
+    if (!json_parse(q->arena, n->content, strlen(n->content), 0, &d, NULL))
         return refuse_message(q, "content is not JSON that can be taken");
     if (history && n->explicit_channel && !history_rules(q, &d, n))
         return false;
@@ -371,7 +372,7 @@ bool memory_prepare(request *q, memory_new *n, const char *session, memory_again
         n->epoch = 1;
     n->in.body = body_make(q, n);
     if (n->seq >= 0)
-        n->in.key = arena_printf(q->a, "seq %010lld", (long long)n->seq);
+        n->in.key = arena_printf(q->arena, "seq %010lld", (long long)n->seq);
     return true;
 }
 
@@ -380,7 +381,7 @@ static const char *anchor_of(request *q, const char *session, const char *id)
 {
     if (!session || !id)
         return NULL;
-    const ramet_entry *e = memory_entry_find(q->c, q->a, session, id);
+    const ramet_entry *e = memory_entry_find(q->call, q->arena, session, id);
     return e ? e->id : id;
 }
 
@@ -388,7 +389,7 @@ bool memory_append(request *q, const char *session, memory_new *list, size_t n,
                    const char *expected, ramet_append_out *out)
 {
     memory_again again = {0};
-    ramet_entry_in *in = arena_array(q->a, n, sizeof *in);
+    ramet_entry_in *in = arena_array(q->arena, n, sizeof *in);
     ramet_make make = {.agent = list[0].agent && *list[0].agent ? list[0].agent : NULL,
                        .fork_of = list[0].fork_of,
                        .started_by = list[0].started_by};
@@ -408,7 +409,7 @@ bool memory_append(request *q, const char *session, memory_new *list, size_t n,
                             .again = again.items,
                             .n_again = again.n,
                             .expected_head = expected};
-    if (ramet_append(q->c, session, &what, out) == RAMET_OK) {
+    if (ramet_append(q->call, session, &what, out) == RAMET_OK) {
         if (out->made && make.fork_of)
             face_count(q, "fork", "explicit");
         return true;
@@ -419,7 +420,7 @@ bool memory_append(request *q, const char *session, memory_new *list, size_t n,
 static bool list_read(request *q, memory_new **out, size_t *n)
 {
     const json_node *list = face_member(q, "entries");
-    memory_new *v = arena_array(q->a, list ? list->count + 1 : 1, sizeof *v);
+    memory_new *v = arena_array(q->arena, list ? list->count + 1 : 1, sizeof *v);
     int64_t epoch = -1;
     *out = v;
     *n = 0;

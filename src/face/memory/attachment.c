@@ -25,9 +25,9 @@ static const char *header(request *q, const char *name)
 
 void memory_file_error(request *q, const char *id)
 {
-    const ramet_error *e = ramet_call_error(q->c);
+    const ramet_error *e = ramet_call_error(q->call);
     if (e->status == RAMET_ATTACHMENT_NOT_FOUND && !memory_file_is_disclosed(e, id))
-        memory_refuse(q, 404, NULL, arena_printf(q->a, "attachment not found: %s", id), NULL);
+        memory_refuse(q, 404, NULL, arena_printf(q->arena, "attachment not found: %s", id), NULL);
     else if (e->status == RAMET_ATTACHMENT_NOT_FOUND || e->status == RAMET_FORBIDDEN)
         memory_refuse(q, 403, NULL, "forbidden", NULL);
     else if (e->status == RAMET_TOO_LARGE)
@@ -50,7 +50,7 @@ static bool disposition_read(request *q, const char **out)
 /* The bare media type in lower case. */
 static const char *bare_type(request *q, const char *type)
 {
-    char *s = arena_memdup(q->a, type, strcspn(type, "; \t"));
+    char *s = arena_memdup(q->arena, type, strcspn(type, "; \t"));
     for (char *p = s; *p; p++) {
         if (*p >= 'A' && *p <= 'Z')
             *p = (char)(*p + 32);
@@ -84,7 +84,8 @@ static bool range_read(request *q, int64_t size)
     else if (*end == '-' && end[1])
         to = strtoll(end + 1, NULL, 10);
     if (from < 0 || from >= size || to < from) {
-        request_add_header(q, "Content-Range", arena_printf(q->a, "bytes */%lld", (long long)size));
+        request_add_header(q, "Content-Range",
+                           arena_printf(q->arena, "bytes */%lld", (long long)size));
         close(q->file);
         q->file = -1;
         memory_refuse(q, 416, "invalid_request", "the range cannot be had", NULL);
@@ -93,8 +94,8 @@ static bool range_read(request *q, int64_t size)
     if (to >= size)
         to = size - 1;
     request_add_header(q, "Content-Range",
-                       arena_printf(q->a, "bytes %lld-%lld/%lld", (long long)from, (long long)to,
-                                    (long long)size));
+                       arena_printf(q->arena, "bytes %lld-%lld/%lld", (long long)from,
+                                    (long long)to, (long long)size));
     q->status = 206;
     q->file_from = from;
     q->file_size = to - from + 1;
@@ -113,7 +114,7 @@ static void file_send(request *q, const ramet_attachment *a, int fd, const char 
     q->type = type;
     q->cacheable = true;
     request_add_header(q, "Cache-Control", "private, max-age=300, immutable");
-    request_add_header(q, "ETag", arena_printf(q->a, "\"%s\"", a->sha256));
+    request_add_header(q, "ETag", arena_printf(q->arena, "\"%s\"", a->sha256));
     request_add_header(q, "Accept-Ranges", "bytes");
     request_add_header(q, "Content-Security-Policy", "default-src 'none'; sandbox");
     if (disposition)
@@ -127,7 +128,7 @@ static void file_send(request *q, const ramet_attachment *a, int fd, const char 
 static void fetch_send(request *q, const char *id)
 {
     ramet_fetch *f;
-    if (ramet_fetch_get(q->c, id, &f) != RAMET_OK) {
+    if (ramet_fetch_get(q->call, id, &f) != RAMET_OK) {
         memory_file_error(q, id);
     } else if (f->failed) {
         memory_refuse(q, 422, NULL, "the file could not be fetched", NULL);
@@ -141,7 +142,7 @@ static void fetch_send(request *q, const char *id)
 void memory_file_get(request *q)
 {
     ramet_call *c = face_call(q);
-    const char *id = memory_lower(q->a, face_path(q, "attachmentId")), *disposition;
+    const char *id = memory_lower(q->arena, face_path(q, "attachmentId")), *disposition;
     ramet_attachment *a;
     int fd;
     if (!c || !disposition_read(q, &disposition))
@@ -158,7 +159,7 @@ void memory_file_get(request *q)
 void memory_file_delete(request *q)
 {
     ramet_call *c = face_call(q);
-    const char *id = memory_lower(q->a, face_path(q, "attachmentId"));
+    const char *id = memory_lower(q->arena, face_path(q, "attachmentId"));
     if (!c)
         return;
     ramet_status st = ramet_attachment_delete(c, id);
@@ -180,37 +181,37 @@ static const char *link_token(request *q, const char *id, int64_t expires)
     uint8_t mac[EVP_MAX_MD_SIZE];
     unsigned n = 0;
     char hex[65];
-    const char *text = arena_printf(q->a, "%s.%lld", id, (long long)expires);
+    const char *text = arena_printf(q->arena, "%s.%lld", id, (long long)expires);
     HMAC(EVP_sha256(), q->host->link_key, 32, (const uint8_t *)text, strlen(text), mac, &n);
     hex_encode(mac, 32, hex);
-    return arena_printf(q->a, "%s.%s", text, hex);
+    return arena_printf(q->arena, "%s.%s", text, hex);
 }
 
 static void url_write(request *q, const ramet_attachment *a, const ramet_fetch *f,
                       const char *disposition)
 {
-    jw_object(&q->w);
+    jw_object(&q->writer);
     if (f) {
-        jw_kstr(&q->w, "url", f->url);
-        jw_kint(&q->w, "expiresIn", 0);
-        jw_kstr(&q->w, "status", "downloading");
+        jw_kstr(&q->writer, "url", f->url);
+        jw_kint(&q->writer, "expiresIn", 0);
+        jw_kstr(&q->writer, "status", "downloading");
     } else {
         const char *token = link_token(q, a->id, time_now_us() / 1000000 + LINK_S);
         const char *name = a->name && *a->name ? a->name : "file";
-        jw_kstr(&q->w, "url",
-                arena_printf(q->a, "/v1/attachments/download/%s/%s%s%s", token,
+        jw_kstr(&q->writer, "url",
+                arena_printf(q->arena, "/v1/attachments/download/%s/%s%s%s", token,
                              face_escape(q, name), disposition ? "?disposition=" : "",
                              disposition ? disposition : ""));
-        jw_kint(&q->w, "expiresIn", LINK_S);
+        jw_kint(&q->writer, "expiresIn", LINK_S);
     }
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
 void memory_file_url(request *q)
 {
     ramet_call *c = face_call(q);
-    const char *id = memory_lower(q->a, face_path(q, "attachmentId")), *disposition;
+    const char *id = memory_lower(q->arena, face_path(q, "attachmentId")), *disposition;
     ramet_attachment *a = NULL;
     ramet_fetch *f = NULL;
     if (!c || !disposition_read(q, &disposition))
@@ -236,15 +237,15 @@ void memory_file_signed(request *q)
     if (!disposition_read(q, &disposition))
         return;
     int64_t expires = dot ? strtoll(dot + 1, NULL, 10) : 0;
-    const char *id = dot ? arena_memdup(q->a, token, (size_t)(dot - token)) : "";
+    const char *id = dot ? arena_memdup(q->arena, token, (size_t)(dot - token)) : "";
     const char *good = link_token(q, id, expires);
     if (strlen(good) != strlen(token) || CRYPTO_memcmp(good, token, strlen(good)) != 0 ||
         expires < time_now_us() / 1000000) {
         memory_refuse(q, 403, NULL, "the link is not good, or no longer", NULL);
         return;
     }
-    q->c = ramet_call_new(q->host->store, NULL, NULL);
-    if (ramet_attachment_open(q->c, id, &a, &fd) != RAMET_OK)
+    q->call = ramet_call_new(q->host->store, NULL, NULL);
+    if (ramet_attachment_open(q->call, id, &a, &fd) != RAMET_OK)
         memory_file_error(q, id);
     else
         file_send(q, a, fd, disposition);

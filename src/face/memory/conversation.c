@@ -70,36 +70,36 @@ void memory_talks_list(request *q)
         memory_error(q, "");
         return;
     }
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "data");
+    jw_array(&q->writer);
     const char *after = page.next_cursor ? page.items[page.n - 1].id : NULL;
     face_sessions_answer(q, &(face_sessions){.items = page.items,
                                              .n = page.n,
                                              .write = talk_write,
                                              .end = memory_page_close,
-                                             .arg = arena_strdup(q->a, after)});
+                                             .arg = arena_strdup(q->arena, after)});
 }
 
 static void child_write(request *q, const ramet_session *s, const ramet_origin *from)
 {
-    jw_object(&q->w);
-    jw_kstr(&q->w, "id", s->id);
-    jw_kstr(&q->w, "title", s->title);
-    jw_kstr(&q->w, "ownerUserId", s->owner);
-    native_ktime(&q->w, "createdAt", s->created);
-    native_ktime(&q->w, "updatedAt", s->updated);
-    jw_kbool(&q->w, "archived", s->archived);
-    jw_kstr(&q->w, "accessLevel", ramet_level_name(from->level));
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "id", s->id);
+    jw_kstr(&q->writer, "title", s->title);
+    jw_kstr(&q->writer, "ownerUserId", s->owner);
+    native_ktime(&q->writer, "createdAt", s->created);
+    native_ktime(&q->writer, "updatedAt", s->updated);
+    jw_kbool(&q->writer, "archived", s->archived);
+    jw_kstr(&q->writer, "accessLevel", ramet_level_name(from->level));
     if (from->started_by)
-        jw_kstr(&q->w, "startedByConversationId", from->started_by);
+        jw_kstr(&q->writer, "startedByConversationId", from->started_by);
     if (from->started_at)
-        jw_kstr(&q->w, "startedByEntryId", from->started_at);
+        jw_kstr(&q->writer, "startedByEntryId", from->started_at);
     if (memory_is_admin(q) && *from->client)
-        jw_kstr(&q->w, "clientId", from->client);
+        jw_kstr(&q->writer, "clientId", from->client);
     if (memory_is_admin(q) && s->agent.name)
-        jw_kstr(&q->w, "agentId", s->agent.name);
-    jw_end_object(&q->w);
+        jw_kstr(&q->writer, "agentId", s->agent.name);
+    jw_end_object(&q->writer);
 }
 
 void memory_children_list(request *q)
@@ -118,9 +118,9 @@ void memory_children_list(request *q)
     while (after && at < n && strcmp(list[at].id, after) != 0)
         at++;
     at += after && at < n;
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "data");
+    jw_array(&q->writer);
     size_t end = n - at > limit ? at + limit : n;
     for (size_t i = at; i < end; i++) {
         if (!memory_level(q, list[i].id, &from))
@@ -164,7 +164,7 @@ void memory_talk_post(request *q)
     ramet_session *out;
     if (!c || !title_fits(q, in.title))
         return;
-    if (id && !(id = trimmed(q->a, id))) {
+    if (id && !(id = trimmed(q->arena, id))) {
         memory_refuse(q, 400, "validation_error", "validation error on id: it must not be blank",
                       memory_detail(q, "field", "id"));
         return;
@@ -172,8 +172,8 @@ void memory_talk_post(request *q)
     if (in.agent && !*in.agent)
         in.agent = NULL;
     if (in.fork_of && anchor) {
-        const ramet_entry *e = memory_entry_find(c, q->a, in.fork_of, anchor);
-        in.fork_at = e ? e->id : memory_lower(q->a, anchor);
+        const ramet_entry *e = memory_entry_find(c, q->arena, in.fork_of, anchor);
+        in.fork_at = e ? e->id : memory_lower(q->arena, anchor);
     }
     ramet_status st = ramet_session_make(c, id, &in, &out);
     if (st != RAMET_OK) {
@@ -202,7 +202,7 @@ void memory_admin_talk(request *q)
 {
     ramet_session *s;
     memory_program_call(q);
-    if (memory_session(q, q->c, face_path(q, "conversationId"), &s) &&
+    if (memory_session(q, q->call, face_path(q, "conversationId"), &s) &&
         memory_talk_write(q, s, true, true))
         face_done(q);
 }
@@ -224,14 +224,14 @@ void memory_talk_patch(request *q)
     if (archived) {
         st = ramet_archive(c, id, face_bool(q, "archived"), &out);
     } else if (s->archived) {
-        memory_refuse(q, 404, "not_found", arena_printf(q->a, "conversation not found: %s", id),
+        memory_refuse(q, 404, "not_found", arena_printf(q->arena, "conversation not found: %s", id),
                       NULL);
         return;
     } else {
         st = ramet_session_update(c, id, &in, &out);
     }
     if (st == RAMET_SESSION_NOT_FOUND && archived && !face_bool(q, "archived") && !s->archived)
-        memory_refuse(q, 409, NULL, arena_printf(q->a, "conversation is not archived: %s", id),
+        memory_refuse(q, 409, NULL, arena_printf(q->arena, "conversation is not archived: %s", id),
                       NULL);
     else if (st != RAMET_OK)
         memory_error(q, id);

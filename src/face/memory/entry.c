@@ -176,7 +176,7 @@ typedef enum {
 } page_phase;
 
 typedef struct entry_page {
-    asked a;
+    asked asked;
     page_phase phase;
     arena *own; /* the request's arena */
     /* along the path */
@@ -198,9 +198,9 @@ typedef struct entry_page {
 static bool cursor_missing(request *q, const asked *a, const char *name, const char *id)
 {
     bool known = false;
-    ramet_entry_known(q->c, a->id, memory_lower(q->a, id), &known);
-    return bad(
-        q, arena_printf(q->a, "%s entry not found%s", name, known ? " in visible results" : ""));
+    ramet_entry_known(q->call, a->id, memory_lower(q->arena, id), &known);
+    return bad(q, arena_printf(q->arena, "%s entry not found%s", name,
+                               known ? " in visible results" : ""));
 }
 
 static size_t entries_bytes(const ramet_page *page)
@@ -214,36 +214,36 @@ static size_t entries_bytes(const ramet_page *page)
 static bool entries_write(request *q, entry_page *p, const ramet_entry *list, size_t n)
 {
     if (!p->open) {
-        jw_object(&q->w);
-        jw_key(&q->w, "data");
-        jw_array(&q->w);
+        jw_object(&q->writer);
+        jw_key(&q->writer, "data");
+        jw_array(&q->writer);
         p->open = true;
     }
     if (!n)
         return true;
-    if (!memory_entries_write(q, p->a.id, list, n, false))
+    if (!memory_entries_write(q, p->asked.id, list, n, false))
         return false;
     if (!*p->first)
-        snprintf(p->first, sizeof p->first, "%s", memory_entry_id(q->a, &list[0]));
-    snprintf(p->last, sizeof p->last, "%s", memory_entry_id(q->a, &list[n - 1]));
+        snprintf(p->first, sizeof p->first, "%s", memory_entry_id(q->arena, &list[0]));
+    snprintf(p->last, sizeof p->last, "%s", memory_entry_id(q->arena, &list[n - 1]));
     p->left -= n;
     return true;
 }
 
 static request_piece page_end(request *q, const entry_page *p)
 {
-    const asked *a = &p->a;
+    const asked *a = &p->asked;
     const char *first = *p->first ? p->first : NULL, *last = *p->last ? p->last : NULL;
-    jw_end_array(&q->w);
-    jw_kstr(&q->w, "afterCursor", a->before || (!a->tail && p->newer) ? last : NULL);
-    jw_kstr(&q->w, "beforeCursor", a->after || p->older ? first : NULL);
-    jw_end_object(&q->w);
+    jw_end_array(&q->writer);
+    jw_kstr(&q->writer, "afterCursor", a->before || (!a->tail && p->newer) ? last : NULL);
+    jw_kstr(&q->writer, "beforeCursor", a->after || p->older ? first : NULL);
+    jw_end_object(&q->writer);
     return PIECE_LAST;
 }
 
 static request_piece page_failed(request *q, const entry_page *p)
 {
-    memory_error(q, p->a.id);
+    memory_error(q, p->asked.id);
     return PIECE_FAILED;
 }
 
@@ -252,27 +252,27 @@ static request_piece page_failed(request *q, const entry_page *p)
 /* Reads one entry more than are left, to know whether there are more. */
 static bool path_read(request *q, entry_page *p, ramet_read_in in, ramet_page *page)
 {
-    memory_sieve of = p->a.of;
+    memory_sieve of = p->asked.of;
     of.scratch = arena_new();
     in.limit = (int)p->left + 1;
     in.branch = p->branch;
     in.want = memory_sieve_takes;
     in.want_arg = &of;
-    bool fine = ramet_read(q->c, p->a.id, &in, page) == RAMET_OK;
+    bool fine = ramet_read(q->call, p->asked.id, &in, page) == RAMET_OK;
     arena_free(of.scratch);
     if (!fine)
         return false;
     p->branch = page->head.branch;
     p->bytes += entries_bytes(page);
-    if (!p->a.end) /* entries appended later are not in this page */
-        p->a.end = page->head.length;
+    if (!p->asked.end) /* entries appended later are not in this page */
+        p->asked.end = page->head.length;
     return true;
 }
 
 static request_piece path_forward(request *q, entry_page *p)
 {
     ramet_page page;
-    ramet_read_in in = {.end = p->a.end, .by_position = p->next >= 0, .position = p->next};
+    ramet_read_in in = {.end = p->asked.end, .by_position = p->next >= 0, .position = p->next};
     if (!path_read(q, p, in, &page))
         return page_failed(q, p);
     size_t n = page.n > p->left ? p->left : page.n;
@@ -289,7 +289,7 @@ static request_piece path_backward(request *q, entry_page *p)
 {
     ramet_page page;
     size_t limit = p->left, n;
-    int64_t end = p->a.end;
+    int64_t end = p->asked.end;
     for (bool first = true;; first = false) {
         if (!path_read(q, p, (ramet_read_in){.end = end, .tail = true}, &page))
             return page_failed(q, p);
@@ -304,7 +304,7 @@ static request_piece path_backward(request *q, entry_page *p)
         p->left -= n;
         if (over)
             break;
-        ramet_call_reset(q->c);
+        ramet_call_reset(q->call);
     }
     p->next = end;
     p->left = limit - p->left;
@@ -315,7 +315,7 @@ static request_piece path_backward(request *q, entry_page *p)
 static request_piece path_rest(request *q, entry_page *p)
 {
     ramet_page page;
-    ramet_read_in in = {.end = p->a.end, .by_position = true, .position = p->next};
+    ramet_read_in in = {.end = p->asked.end, .by_position = true, .position = p->next};
     if (!path_read(q, p, in, &page))
         return page_failed(q, p);
     size_t n = page.n > p->left ? p->left : page.n;
@@ -344,13 +344,13 @@ static request_piece path_step(request *q, void *state)
 /* The cursor as a bound on the path. False: the answer is filled in. *none: nothing precedes it. */
 static bool path_begin(request *q, entry_page *p, bool *none)
 {
-    asked *a = &p->a;
+    asked *a = &p->asked;
     const char *cursor = a->after ? a->after : a->before;
     p->next = -1;
     *none = false;
     if (!cursor)
         return true;
-    const ramet_entry *e = memory_entry_find(q->c, q->a, a->id, cursor);
+    const ramet_entry *e = memory_entry_find(q->call, q->arena, a->id, cursor);
     if (!e || (a->end && e->position >= a->end) || !memory_sieve_takes(&a->of, e))
         return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", cursor);
     if (a->after)
@@ -374,13 +374,13 @@ static void cursor_set(entry_page *p, arena *a, const ramet_entry *e)
     memory_body_read(a, e, &b);
     p->cursor = *e;
     p->cursor.id = arena_strdup(p->own, e->id);
-    p->cursor_key = p->a.of.from_seq < 0 ? NULL : seq_key(p->own, b.seq);
+    p->cursor_key = p->asked.of.from_seq < 0 ? NULL : seq_key(p->own, b.seq);
     p->has_cursor = true;
 }
 
 static bool across_read(request *q, entry_page *p, ramet_page *page)
 {
-    const asked *a = &p->a;
+    const asked *a = &p->asked;
     bool back = p->phase == PAGE_BACKWARD;
     const ramet_entry *cursor = p->has_cursor ? &p->cursor : NULL;
     memory_sieve of = a->of;
@@ -397,11 +397,11 @@ static bool across_read(request *q, entry_page *p, ramet_page *page)
                           .want = memory_sieve_takes,
                           .want_arg = &of};
     if (a->of.from_seq >= 0) {
-        in.key_from = seq_key(q->a, a->of.from_seq);
-        in.key_to = seq_key(q->a, UINT32_MAX);
+        in.key_from = seq_key(q->arena, a->of.from_seq);
+        in.key_to = seq_key(q->arena, UINT32_MAX);
     }
     of.scratch = arena_new();
-    bool fine = ramet_across(q->c, a->id, &in, page) == RAMET_OK;
+    bool fine = ramet_across(q->call, a->id, &in, page) == RAMET_OK;
     arena_free(of.scratch);
     p->bytes += fine ? entries_bytes(page) : 0;
     return fine;
@@ -421,7 +421,7 @@ static request_piece across_forward(request *q, entry_page *p)
     }
     if (over)
         return page_end(q, p);
-    cursor_set(p, q->a, &page.entries[page.n - 1]);
+    cursor_set(p, q->arena, &page.entries[page.n - 1]);
     p->with_cursor = false;
     return PIECE_MORE;
 }
@@ -438,11 +438,11 @@ static request_piece across_backward(request *q, entry_page *p)
         if (over && first)
             return entries_write(q, p, page.entries, page.n) ? page_end(q, p) : PIECE_FAILED;
         if (page.n)
-            cursor_set(p, q->a, &page.entries[0]);
+            cursor_set(p, q->arena, &page.entries[0]);
         p->left -= page.n;
         if (over)
             break;
-        ramet_call_reset(q->c);
+        ramet_call_reset(q->call);
     }
     p->with_cursor = true;
     p->left = limit - p->left;
@@ -460,17 +460,17 @@ static request_piece across_step(request *q, void *state)
  */
 static bool across_begin(request *q, entry_page *p)
 {
-    asked *a = &p->a;
+    asked *a = &p->asked;
     const char *id = a->after ? a->after : a->before;
     if (a->up_to_entry)
         p->up_to = *a->up_to_entry;
     if (!id)
         return true;
-    const ramet_entry *e = a->forks ? memory_entry_across(q->c, q->a, a->id, id)
-                                    : memory_entry_find(q->c, q->a, a->id, id);
+    const ramet_entry *e = a->forks ? memory_entry_across(q->call, q->arena, a->id, id)
+                                    : memory_entry_find(q->call, q->arena, a->id, id);
     if (!e || (a->end && e->position >= a->end) || !memory_sieve_takes(&a->of, e))
         return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", id);
-    cursor_set(p, q->a, e);
+    cursor_set(p, q->arena, e);
     return true;
 }
 
@@ -493,11 +493,11 @@ static bool epoch_of_tree(ramet_call *c, asked *a)
 static bool bounds_find(request *q, asked *a)
 {
     if (a->up_to) {
-        const ramet_entry *e = a->forks ? memory_entry_across(q->c, q->a, a->id, a->up_to)
-                                        : memory_entry_find(q->c, q->a, a->id, a->up_to);
+        const ramet_entry *e = a->forks ? memory_entry_across(q->call, q->arena, a->id, a->up_to)
+                                        : memory_entry_find(q->call, q->arena, a->id, a->up_to);
         if (!e) {
-            memory_refuse(q, 404, "not_found", arena_printf(q->a, "entry not found: %s", a->up_to),
-                          NULL);
+            memory_refuse(q, 404, "not_found",
+                          arena_printf(q->arena, "entry not found: %s", a->up_to), NULL);
             return false;
         }
         if (a->forks)
@@ -505,8 +505,9 @@ static bool bounds_find(request *q, asked *a)
         else
             a->end = e->position + 1;
     }
-    bool known = !a->latest || (a->forks ? epoch_of_tree(q->c, a)
-                                         : memory_epoch(q->c, a->id, &a->of, a->end, &a->of.epoch));
+    bool known =
+        !a->latest || (a->forks ? epoch_of_tree(q->call, a)
+                                : memory_epoch(q->call, a->id, &a->of, a->end, &a->of.epoch));
     if (!known)
         memory_error(q, a->id);
     return known;
@@ -515,15 +516,15 @@ static bool bounds_find(request *q, asked *a)
 /* Answers with the requested page. */
 static void page_answer(request *q, entry_page *p)
 {
-    const asked *a = &p->a;
+    const asked *a = &p->asked;
     bool across = a->forks || a->of.from_seq >= 0, none = false;
-    p->own = q->a;
+    p->own = q->arena;
     p->left = a->limit;
     p->phase = a->before || a->tail ? PAGE_BACKWARD : PAGE_FORWARD;
-    if (!bounds_find(q, &p->a) || !(across ? across_begin(q, p) : path_begin(q, p, &none)))
+    if (!bounds_find(q, &p->asked) || !(across ? across_begin(q, p) : path_begin(q, p, &none)))
         return;
     p->max = q->whole ? PIECE_BYTES : LONG_PAGE_BYTES;
-    ramet_call_page_bytes(q->c, PIECE_BYTES);
+    ramet_call_page_bytes(q->call, PIECE_BYTES);
     if (!none) {
         face_pieces(q, across ? across_step : path_step, p);
     } else if (entries_write(q, p, NULL, 0)) {
@@ -539,9 +540,9 @@ void memory_entries_list(request *q)
     asked a;
     if (!c || !asked_read(q, &a) || !memory_session(q, c, a.id, &s) || !client_fits(q, &a))
         return;
-    entry_page *p = arena_alloc(q->a, sizeof *p);
-    *p = (entry_page){.a = a};
-    arena *scratch = p->a.of.scratch = arena_new();
+    entry_page *p = arena_alloc(q->arena, sizeof *p);
+    *p = (entry_page){.asked = a};
+    arena *scratch = p->asked.of.scratch = arena_new();
     page_answer(q, p);
     arena_free(scratch);
 }

@@ -53,8 +53,8 @@ static const ramet_session *session_at(const nav *v, const char *id)
 static void way_find(nav *v, const char *id)
 {
     int64_t reach = INT64_MAX;
-    v->way = arena_array(v->request->a, v->n + 1, sizeof *v->way);
-    v->reach = arena_array(v->request->a, v->n + 1, sizeof *v->reach);
+    v->way = arena_array(v->request->arena, v->n + 1, sizeof *v->way);
+    v->reach = arena_array(v->request->arena, v->n + 1, sizeof *v->reach);
     for (const ramet_session *s = session_at(v, id); s && v->n_way <= v->n;
          s = session_at(v, s->parent_id)) {
         v->way[v->n_way] = s;
@@ -89,7 +89,7 @@ static const ramet_entry *first_own(nav *v, const ramet_session *s, int64_t end)
                         .want = own_navigable,
                         .want_arg = v};
     v->of.highest = s->number;
-    if (ramet_read(v->request->c, s->id, &in, &page) != RAMET_OK || !page.n)
+    if (ramet_read(v->request->call, s->id, &in, &page) != RAMET_OK || !page.n)
         return NULL;
     return page.entries;
 }
@@ -99,12 +99,12 @@ static const char *preview_of(request *q, const ramet_entry *e)
     memory_body b;
     json_doc d;
     const char *text = e->text;
-    if (memory_body_read(q->a, e, &b) &&
-        json_parse(q->a, b.content, strlen(b.content), SIZE_MAX, &d, NULL)) {
+    if (memory_body_read(q->arena, e, &b) &&
+        json_parse(q->arena, b.content, strlen(b.content), SIZE_MAX, &d, NULL)) {
         text = "";
         for (const json_node *v = json_first(&d, &d.nodes[0]); v && !*text;
              v = json_next(&d, &d.nodes[0], v)) {
-            const char *found = json_text(q->a, &d, json_get(&d, v, "text"));
+            const char *found = json_text(q->arena, &d, json_get(&d, v, "text"));
             text = found ? found : "";
         }
     }
@@ -113,13 +113,13 @@ static const char *preview_of(request *q, const ramet_entry *e)
         n = PREVIEW_BYTES;
     while (n && !utf8_valid(text, n))
         n--;
-    return n ? arena_memdup(q->a, text, n) : NULL;
+    return n ? arena_memdup(q->arena, text, n) : NULL;
 }
 
 static option option_of(nav *v, const ramet_session *s, const ramet_entry *e)
 {
     return (option){.session = s,
-                    .entry = e ? memory_entry_id(v->request->a, e) : NULL,
+                    .entry = e ? memory_entry_id(v->request->arena, e) : NULL,
                     .preview = e ? preview_of(v->request, e) : NULL,
                     .created = e ? e->created : s->created};
 }
@@ -152,7 +152,7 @@ static const ramet_entry *anchor_load(nav *v, const ramet_session *parent,
 {
     ramet_page page;
     ramet_read_in in = {.by_position = true, .position = fork->base, .limit = 1};
-    if (!fork->fork_entry_id || ramet_read(v->request->c, parent->id, &in, &page) != RAMET_OK ||
+    if (!fork->fork_entry_id || ramet_read(v->request->call, parent->id, &in, &page) != RAMET_OK ||
         !page.n)
         return NULL;
     const ramet_entry *e = &page.entries[0];
@@ -179,15 +179,15 @@ static void points_of(nav *v, size_t way, point_list *out)
                 p = &out->items[k];
         if (anchor && !p) {
             point fresh = {.way = way, .anchor = anchor->id, .at = shown_at(v, way, anchor)};
-            VEC_PUSH(v->request->a, out, fresh);
+            VEC_PUSH(v->request->arena, out, fresh);
             p = &out->items[out->n - 1];
             option o = option_of(v, parent, anchor);
-            VEC_PUSH(v->request->a, &p->options, o);
+            VEC_PUSH(v->request->arena, &p->options, o);
         }
         if (!p || !p->at)
             continue;
         option o = option_of(v, f, first_own(v, f, 0));
-        VEC_PUSH(v->request->a, &p->options, o);
+        VEC_PUSH(v->request->arena, &p->options, o);
     }
 }
 
@@ -206,24 +206,24 @@ static int point_order(const void *a, const void *b)
 static void point_write(request *q, point *p)
 {
     qsort(p->options.items, p->options.n, sizeof *p->options.items, option_order);
-    jw_object(&q->w);
-    jw_kstr(&q->w, "entryId", memory_entry_id(q->a, p->at));
-    jw_key(&q->w, "options");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "entryId", memory_entry_id(q->arena, p->at));
+    jw_key(&q->writer, "options");
+    jw_array(&q->writer);
     for (size_t i = 0; i < p->options.n; i++) {
         const option *o = &p->options.items[i];
-        jw_object(&q->w);
-        jw_kstr(&q->w, "conversationId", o->session->id);
+        jw_object(&q->writer);
+        jw_kstr(&q->writer, "conversationId", o->session->id);
         if (o->entry)
-            jw_kstr(&q->w, "entryId", o->entry);
-        jw_kstr(&q->w, "title", o->session->title);
+            jw_kstr(&q->writer, "entryId", o->entry);
+        jw_kstr(&q->writer, "title", o->session->title);
         if (o->preview)
-            jw_kstr(&q->w, "preview", o->preview);
-        native_ktime(&q->w, "createdAt", o->created);
-        jw_end_object(&q->w);
+            jw_kstr(&q->writer, "preview", o->preview);
+        native_ktime(&q->writer, "createdAt", o->created);
+        jw_end_object(&q->writer);
     }
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
+    jw_end_array(&q->writer);
+    jw_end_object(&q->writer);
 }
 
 static int by_age(const void *a, const void *b)
@@ -239,14 +239,14 @@ static void ids_write(nav *v)
     VEC(const ramet_session *) all = {0};
     for (size_t i = 0; i < v->n; i++)
         if (!v->list[i].deleted)
-            VEC_PUSH(v->request->a, &all, &v->list[i]);
+            VEC_PUSH(v->request->arena, &all, &v->list[i]);
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, by_age);
-    jw_key(&v->request->w, "conversationIds");
-    jw_array(&v->request->w);
+    jw_key(&v->request->writer, "conversationIds");
+    jw_array(&v->request->writer);
     for (size_t i = 0; i < all.n; i++)
-        jw_str(&v->request->w, all.items[i]->id);
-    jw_end_array(&v->request->w);
+        jw_str(&v->request->writer, all.items[i]->id);
+    jw_end_array(&v->request->writer);
 }
 
 static void navigation(request *q, bool admin)
@@ -255,7 +255,7 @@ static void navigation(request *q, bool admin)
     nav v = {.request = q, .admin = admin};
     point_list points = {0};
     size_t kept = 0;
-    if (ramet_tree(q->c, id, true, &v.list, &v.n) != RAMET_OK) {
+    if (ramet_tree(q->call, id, true, &v.list, &v.n) != RAMET_OK) {
         memory_error(q, id);
         return;
     }
@@ -268,14 +268,14 @@ static void navigation(request *q, bool admin)
             points.items[kept++] = points.items[i];
     if (kept)
         qsort(points.items, kept, sizeof *points.items, point_order);
-    jw_object(&q->w);
+    jw_object(&q->writer);
     ids_write(&v);
-    jw_key(&q->w, "forkPoints");
-    jw_array(&q->w);
+    jw_key(&q->writer, "forkPoints");
+    jw_array(&q->writer);
     for (size_t i = 0; i < kept; i++)
         point_write(q, &points.items[i]);
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
+    jw_end_array(&q->writer);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 

@@ -187,7 +187,7 @@ typedef struct rest_call {
 static void query_add(rest_call *r, const char *name, const char *value)
 {
     request_pair p = {name, value};
-    VEC_PUSH(r->request->a, &r->query, p);
+    VEC_PUSH(r->request->arena, &r->query, p);
 }
 
 /* A value as text for a path or a query: JSON, but a string without its quotes. */
@@ -197,11 +197,11 @@ static bool text_of(rest_call *r, const ProtobufCMessage *m, const ProtobufCFiel
     buf b;
     json_writer w;
     json_doc d;
-    arena *a = r->request->a;
+    arena *a = r->request->arena;
     buf_init(&b, SIZE_MAX / 4);
     jw_init(&w, &b, 0);
     bool fine = proto_value(a, &w, m, f, &r->why);
-    const char *raw = arena_memdup(a, b.p, b.n);
+    const char *raw = arena_memdup(a, b.data, b.n);
     *out = raw;
     if (fine && *raw == '"' && json_parse(a, raw, b.n, 0, &d, NULL))
         *out = json_text(a, &d, &d.nodes[0]);
@@ -241,14 +241,14 @@ static void place_page(rest_call *r, const Memory__V1__PageRequest *p)
     if (*p->page_token)
         query_add(r, "afterCursor", p->page_token);
     if (p->page_size)
-        query_add(r, "limit", arena_printf(r->request->a, "%d", (int)p->page_size));
+        query_add(r, "limit", arena_printf(r->request->arena, "%d", (int)p->page_size));
 }
 
 static bool place_members(rest_call *r, const ProtobufCMessage *m);
 
 static bool place_field(rest_call *r, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
 {
-    arena *a = r->request->a;
+    arena *a = r->request->arena;
     const char *name = memory_rpc_name(a, r->method->names, f->name), *text;
     bool body = strcmp(r->request->route->method, "GET") != 0 &&
                 strcmp(r->request->route->method, "DELETE") != 0 &&
@@ -307,12 +307,12 @@ static bool place_members(rest_call *r, const ProtobufCMessage *m)
 static bool segments_make(rest_call *r)
 {
     request *q = r->request;
-    q->segments = arena_array(q->a, 16, sizeof *q->segments);
+    q->segments = arena_array(q->arena, 16, sizeof *q->segments);
     q->n_segments = 0;
     for (const char *p = q->route->path; *p;) {
         p += *p == '/';
         size_t n = strcspn(p, "/");
-        char *part = arena_memdup(q->a, p, n);
+        char *part = arena_memdup(q->arena, p, n);
         p += n;
         if (*part == '{') {
             const char *value = NULL;
@@ -321,8 +321,8 @@ static bool segments_make(rest_call *r)
                 if (strcmp(r->path.items[i].name, part + 1) == 0)
                     value = r->path.items[i].value;
             if (!value || !value[strspn(value, " \t\r\n")])
-                return refuse(q, arena_printf(q->a, "%s must not be blank", part + 1));
-            part = arena_strdup(q->a, value);
+                return refuse(q, arena_printf(q->arena, "%s must not be blank", part + 1));
+            part = arena_strdup(q->arena, value);
         }
         q->segments[q->n_segments++] = part;
     }
@@ -377,7 +377,7 @@ static bool call_read(request *q, const grpc_method *method, const void *bytes, 
     rest_call r = {.request = q, .method = m};
     const char *why = NULL;
     route_set(q, m);
-    ProtobufCMessage *in = proto_unpack(q->a, memory_rpc_shape(m)->input, bytes, n, &why);
+    ProtobufCMessage *in = proto_unpack(q->arena, memory_rpc_shape(m)->input, bytes, n, &why);
     if (!in)
         return refuse(q, why);
     if (m->check && !m->check(q, in))
@@ -393,7 +393,7 @@ static bool call_admit(request *q, const grpc_method *method)
     const memory_rpc *m = (const memory_rpc *)(const void *)method;
     if (!m->needs_client || q->caller.client || !request_query(q, m->needs_client))
         return true;
-    return refuse(q, arena_printf(q->a, "%s needs a client id", m->needs_client));
+    return refuse(q, arena_printf(q->arena, "%s needs a client id", m->needs_client));
 }
 
 static bool chunk_read(request *q, arena *a, const void *bytes, size_t n, const void **chunk,
@@ -404,7 +404,7 @@ static bool chunk_read(request *q, arena *a, const void *bytes, size_t n, const 
         (Memory__V1__UploadAttachmentRequest *)(void *)proto_unpack(
             a, &memory__v1__upload_attachment_request__descriptor, bytes, n, &why);
     if (!in)
-        return refuse(q, arena_strdup(q->a, why));
+        return refuse(q, arena_strdup(q->arena, why));
     if (in->payload_case == MEMORY__V1__UPLOAD_ATTACHMENT_REQUEST__PAYLOAD_METADATA)
         return refuse(q, "the metadata of an upload comes once");
     bool some = in->payload_case == MEMORY__V1__UPLOAD_ATTACHMENT_REQUEST__PAYLOAD_CHUNK;

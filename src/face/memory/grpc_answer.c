@@ -19,7 +19,7 @@ static void pack(const ProtobufCMessage *m, buf *out)
             out->over = true;
         return;
     }
-    out->n += protobuf_c_message_pack(m, (uint8_t *)out->p + out->n);
+    out->n += protobuf_c_message_pack(m, (uint8_t *)out->data + out->n);
 }
 
 /* ------------------------------------------------------------------------ messages */
@@ -27,9 +27,9 @@ static void pack(const ProtobufCMessage *m, buf *out)
 static ProtobufCMessage *page_info(request *q, const json_doc *d, const json_node *o)
 {
     Memory__V1__PageInfo *p =
-        (Memory__V1__PageInfo *)proto_new(q->a, &memory__v1__page_info__descriptor);
-    const char *next = json_text(q->a, d, json_get(d, o, "afterCursor"));
-    const char *previous = json_text(q->a, d, json_get(d, o, "beforeCursor"));
+        (Memory__V1__PageInfo *)proto_new(q->arena, &memory__v1__page_info__descriptor);
+    const char *next = json_text(q->arena, d, json_get(d, o, "afterCursor"));
+    const char *previous = json_text(q->arena, d, json_get(d, o, "beforeCursor"));
     if (next)
         p->next_page_token = (char *)next;
     if (previous)
@@ -40,16 +40,16 @@ static ProtobufCMessage *page_info(request *q, const json_doc *d, const json_nod
 static ProtobufCMessage *answer_make(request *q, const memory_rpc *m, const json_doc *d,
                                      const ProtobufCMessageDescriptor *kind)
 {
-    ProtobufCMessage *out = proto_new(q->a, kind);
+    ProtobufCMessage *out = proto_new(q->arena, kind);
     const json_node *o = &d->nodes[0];
-    proto_fill(q->a, out, d, o);
+    proto_fill(q->arena, out, d, o);
     for (unsigned i = 0; i < kind->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &kind->fields[i];
-        const char *name = memory_rpc_name(q->a, m->answer, f->name);
+        const char *name = memory_rpc_name(q->arena, m->answer, f->name);
         if (f->descriptor == &memory__v1__page_info__descriptor)
             *(ProtobufCMessage **)(void *)((char *)out + f->offset) = page_info(q, d, o);
         else if (name)
-            proto_set(q->a, out, f, d, strcmp(name, ".") == 0 ? o : json_get(d, o, name));
+            proto_set(q->arena, out, f, d, strcmp(name, ".") == 0 ? o : json_get(d, o, name));
     }
     return out;
 }
@@ -61,7 +61,7 @@ bool memory_rpc_write(request *q, const grpc_method *method, buf *out)
     const ProtobufCMessageDescriptor *kind = memory_rpc_shape(m)->output;
     bool download = method->kind == RPC_DOWNLOAD;
     if (q->out.n && kind->n_fields) {
-        if (!json_parse(q->a, q->out.p, q->out.n, SIZE_MAX, &d, NULL)) {
+        if (!json_parse(q->arena, q->out.data, q->out.n, SIZE_MAX, &d, NULL)) {
             memory_refuse(q, 500, NULL, "internal server error", NULL);
             return false;
         }
@@ -177,7 +177,7 @@ void memory_rpc_event(request *q, arena *a, const char *bytes, size_t n, size_t 
 bool memory_rpc_open(request *q)
 {
     buf_clear(&q->out);
-    jw_init(&q->w, &q->out, 0);
+    jw_init(&q->writer, &q->out, 0);
     q->status = 0;
     memory_file_get(q);
     return q->file >= 0;
@@ -187,8 +187,8 @@ void memory_rpc_undo(request *q)
 {
     json_doc d;
     if (q->status >= 200 && q->status < 300 && q->out.n &&
-        json_parse(q->a, q->out.p, q->out.n, 0, &d, NULL))
-        ramet_attachment_delete(q->c, json_text(q->a, &d, json_get(&d, &d.nodes[0], "id")));
+        json_parse(q->arena, q->out.data, q->out.n, 0, &d, NULL))
+        ramet_attachment_delete(q->call, json_text(q->arena, &d, json_get(&d, &d.nodes[0], "id")));
 }
 
 static bool upload_begin(request *q)

@@ -32,9 +32,9 @@ static void listing_page(request *q, const listing *l, const char *after)
         at++;
     at += after && at < l->n;
     size_t end = l->n - at > limit ? at + limit : l->n;
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "data");
+    jw_array(&q->writer);
     for (size_t i = at; i < end; i++)
         l->write(q, row_at(l, i));
     memory_page_end(q, end < l->n ? l->id(row_at(l, end - 1)) : NULL);
@@ -50,12 +50,12 @@ static const char *member_id(const void *row)
 static void member_write(request *q, const void *row)
 {
     const ramet_member *m = row;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "conversationId", face_path(q, "conversationId"));
-    jw_kstr(&q->w, "userId", m->user);
-    jw_kstr(&q->w, "accessLevel", ramet_level_name(m->level));
-    native_ktime(&q->w, "createdAt", m->since);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "conversationId", face_path(q, "conversationId"));
+    jw_kstr(&q->writer, "userId", m->user);
+    jw_kstr(&q->writer, "accessLevel", ramet_level_name(m->level));
+    native_ktime(&q->writer, "createdAt", m->since);
+    jw_end_object(&q->writer);
 }
 
 static int by_age(const void *a, const void *b)
@@ -77,7 +77,7 @@ static bool members_load(request *q, ramet_level min, ramet_member **list, size_
     if (!c || !memory_session(q, c, id, &s) || !memory_level(q, id, &from))
         return false;
     if (s->archived && !memory_is_admin(q)) {
-        memory_refuse(q, 404, "not_found", arena_printf(q->a, "conversation not found: %s", id),
+        memory_refuse(q, 404, "not_found", arena_printf(q->arena, "conversation not found: %s", id),
                       NULL);
         return false;
     }
@@ -114,7 +114,7 @@ void memory_members_list(request *q)
 static bool refuse_field(request *q, const char *field, const char *message)
 {
     memory_refuse(q, 400, "validation_error",
-                  arena_printf(q->a, "validation error on %s: %s", field, message),
+                  arena_printf(q->arena, "validation error on %s: %s", field, message),
                   memory_detail(q, "field", field));
     return false;
 }
@@ -138,7 +138,7 @@ static void member_answer(request *q, const char *user)
     size_t n;
     const ramet_member *m;
     const char *id = face_path(q, "conversationId");
-    if (ramet_members(q->c, id, &list, &n) != RAMET_OK || !(m = member_of(list, n, user))) {
+    if (ramet_members(q->call, id, &list, &n) != RAMET_OK || !(m = member_of(list, n, user))) {
         memory_error(q, id);
         return;
     }
@@ -158,7 +158,7 @@ void memory_member_post(request *q)
     }
     if (!level_read(q, &level) || !members_load(q, RAMET_MANAGER, &list, &n))
         return;
-    if (ramet_member_add(q->c, face_path(q, "conversationId"), user, level) == RAMET_OK)
+    if (ramet_member_add(q->call, face_path(q, "conversationId"), user, level) == RAMET_OK)
         member_answer(q, user);
     else
         memory_error(q, face_path(q, "conversationId"));
@@ -177,7 +177,7 @@ void memory_member_patch(request *q)
         refuse_field(q, "userId", "the owner's level is changed by a transfer");
         return;
     }
-    if (ramet_member_change(q->c, face_path(q, "conversationId"), user, level) == RAMET_OK)
+    if (ramet_member_change(q->call, face_path(q, "conversationId"), user, level) == RAMET_OK)
         member_answer(q, user);
     else
         memory_error(q, user);
@@ -193,7 +193,7 @@ void memory_member_delete(request *q)
     const ramet_member *m = member_of(list, n, user);
     if (m && m->level == RAMET_OWNER)
         refuse_field(q, "userId", "the owner cannot be removed");
-    else if (ramet_member_remove(q->c, face_path(q, "conversationId"), user) == RAMET_OK)
+    else if (ramet_member_remove(q->call, face_path(q, "conversationId"), user) == RAMET_OK)
         face_done(q);
     else
         memory_error(q, user);
@@ -209,23 +209,23 @@ static const char *transfer_id(const void *row)
 static void transfer_write(request *q, const void *row)
 {
     const ramet_transfer *t = row;
-    jw_object(&q->w);
-    jw_kstr(&q->w, "id", t->id);
-    jw_kstr(&q->w, "conversationId", t->session);
-    jw_kstr(&q->w, "fromUserId", t->from);
-    jw_kstr(&q->w, "toUserId", t->to);
-    native_ktime(&q->w, "createdAt", t->created);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "id", t->id);
+    jw_kstr(&q->writer, "conversationId", t->session);
+    jw_kstr(&q->writer, "fromUserId", t->from);
+    jw_kstr(&q->writer, "toUserId", t->to);
+    native_ktime(&q->writer, "createdAt", t->created);
+    jw_end_object(&q->writer);
 }
 
 static void transfer_error(request *q, const char *id)
 {
-    const ramet_error *e = ramet_call_error(q->c);
+    const ramet_error *e = ramet_call_error(q->call);
     if (e->status == RAMET_TRANSFER_NOT_FOUND)
-        memory_refuse(q, 404, NULL, arena_printf(q->a, "transfer not found: %s", id), NULL);
+        memory_refuse(q, 404, NULL, arena_printf(q->arena, "transfer not found: %s", id), NULL);
     else if (e->status == RAMET_SESSION_NOT_FOUND ||
              (e->status == RAMET_HIDDEN && !e->conversation))
-        memory_refuse(q, 404, NULL, arena_printf(q->a, "conversation not found: %s", id), NULL);
+        memory_refuse(q, 404, NULL, arena_printf(q->arena, "conversation not found: %s", id), NULL);
     else if (e->status == RAMET_FORBIDDEN || e->status == RAMET_HIDDEN)
         memory_refuse(q, 403, NULL, "forbidden", NULL);
     else if (ramet_status_http(e->status) == 400)
@@ -249,7 +249,7 @@ void memory_transfers_list(request *q)
         return;
     }
     listing_page(q, &(listing){list, n, sizeof *list, transfer_id, transfer_write},
-                 after ? memory_lower(q->a, after) : NULL);
+                 after ? memory_lower(q->arena, after) : NULL);
 }
 
 void memory_transfer_post(request *q)
@@ -282,7 +282,7 @@ void memory_transfer_post(request *q)
 void memory_transfer_get(request *q)
 {
     ramet_call *c = face_call(q);
-    const char *id = memory_lower(q->a, face_path(q, "transferId"));
+    const char *id = memory_lower(q->arena, face_path(q, "transferId"));
     ramet_transfer *t;
     if (!c)
         return;
@@ -297,7 +297,7 @@ void memory_transfer_get(request *q)
 static void transfer_end(request *q, ramet_status (*end)(ramet_call *c, const char *id))
 {
     ramet_call *c = face_call(q);
-    const char *id = memory_lower(q->a, face_path(q, "transferId"));
+    const char *id = memory_lower(q->arena, face_path(q, "transferId"));
     if (!c)
         return;
     if (end(c, id) == RAMET_OK)

@@ -35,7 +35,7 @@ void memory_refuse(request *q, int status, const char *code, const char *error,
                    const memory_details *details)
 {
     buf_clear(&q->out);
-    jw_init(&q->w, &q->out, 0);
+    jw_init(&q->writer, &q->out, 0);
     q->status = status;
     if (!code)
         code = code_of(status);
@@ -46,20 +46,20 @@ void memory_refuse(request *q, int status, const char *code, const char *error,
         return;
     }
     q->type = "application/json; charset=utf-8";
-    jw_object(&q->w);
-    jw_kstr(&q->w, "code", code);
-    jw_kstr(&q->w, "error", error);
-    jw_kstr(&q->w, "requestId", q->id);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "code", code);
+    jw_kstr(&q->writer, "error", error);
+    jw_kstr(&q->writer, "requestId", q->id);
     if (details) {
-        jw_key(&q->w, "details");
-        jw_object(&q->w);
+        jw_key(&q->writer, "details");
+        jw_object(&q->writer);
         if (details->json)
-            jw_kraw(&q->w, details->key, details->json);
+            jw_kraw(&q->writer, details->key, details->json);
         else
-            jw_kstr(&q->w, details->key, details->text);
-        jw_end_object(&q->w);
+            jw_kstr(&q->writer, details->key, details->text);
+        jw_end_object(&q->writer);
     }
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
 }
 
 void memory_fail(request *q, const char *code, const char *field, const char *message)
@@ -73,7 +73,7 @@ void memory_fail(request *q, const char *code, const char *field, const char *me
 
 const memory_details *memory_detail(request *q, const char *key, const char *value)
 {
-    memory_details *details = arena_alloc(q->a, sizeof *details);
+    memory_details *details = arena_alloc(q->arena, sizeof *details);
     *details = (memory_details){.key = key, .text = value};
     return details;
 }
@@ -102,7 +102,7 @@ static const char *field_name(const char *field)
 
 static void not_found(request *q, const char *what, const char *id)
 {
-    memory_refuse(q, 404, "not_found", arena_printf(q->a, "%s not found: %s", what, id), NULL);
+    memory_refuse(q, 404, "not_found", arena_printf(q->arena, "%s not found: %s", what, id), NULL);
 }
 
 bool memory_file_is_disclosed(const ramet_error *e, const char *id)
@@ -112,7 +112,7 @@ bool memory_file_is_disclosed(const ramet_error *e, const char *id)
 
 void memory_error(request *q, const char *id)
 {
-    const ramet_error *e = ramet_call_error(q->c);
+    const ramet_error *e = ramet_call_error(q->call);
     const char *field = field_name(e->field);
     switch (e->status) {
     case RAMET_HIDDEN:
@@ -154,7 +154,7 @@ void memory_error(request *q, const char *id)
         status = 400;
     if (status == 400 || status == 422)
         memory_refuse(q, 400, "validation_error",
-                      arena_printf(q->a, "validation error on %s: %s", field, e->message),
+                      arena_printf(q->arena, "validation error on %s: %s", field, e->message),
                       memory_detail(q, "field", field));
     else if (status == 409)
         memory_refuse(q, 409, NULL, e->message, NULL);
@@ -284,64 +284,64 @@ bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out)
 static void foreign_content(request *q, const ramet_entry *e)
 {
     const char *role = e->role == RAMET_USER ? "USER" : e->role == RAMET_SYSTEM ? "SYSTEM" : "AI";
-    jw_key(&q->w, "content");
-    jw_array(&q->w);
-    jw_object(&q->w);
-    jw_kstr(&q->w, "role", role);
+    jw_key(&q->writer, "content");
+    jw_array(&q->writer);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "role", role);
     if (*e->text)
-        jw_kstr(&q->w, "text", e->text);
+        jw_kstr(&q->writer, "text", e->text);
     if (!*e->text || strstr(e->parts, "\"tool_"))
-        jw_kraw(&q->w, "events", e->parts);
-    jw_end_object(&q->w);
-    jw_end_array(&q->w);
+        jw_kraw(&q->writer, "events", e->parts);
+    jw_end_object(&q->writer);
+    jw_end_array(&q->writer);
 }
 
 static void entry_write(request *q, const char *session, const ramet_entry *e,
                         const ramet_indexed *indexed)
 {
     memory_body b;
-    bool own = memory_body_read(q->a, e, &b);
-    jw_object(&q->w);
-    jw_kstr(&q->w, "id", memory_entry_id(q->a, e));
-    jw_kstr(&q->w, "conversationId", indexed->session ? indexed->session : session);
+    bool own = memory_body_read(q->arena, e, &b);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "id", memory_entry_id(q->arena, e));
+    jw_kstr(&q->writer, "conversationId", indexed->session ? indexed->session : session);
     if (e->author)
-        jw_kstr(&q->w, "userId", e->author);
+        jw_kstr(&q->writer, "userId", e->author);
     if (e->client && *e->client)
-        jw_kstr(&q->w, "clientId", e->client);
+        jw_kstr(&q->writer, "clientId", e->client);
     if (b.agent)
-        jw_kstr(&q->w, "agentId", b.agent);
-    jw_kstr(&q->w, "channel", e->channel);
+        jw_kstr(&q->writer, "agentId", b.agent);
+    jw_kstr(&q->writer, "channel", e->channel);
     if (b.epoch >= 0)
-        jw_kint(&q->w, "epoch", b.epoch);
+        jw_kint(&q->writer, "epoch", b.epoch);
     if (b.seq >= 0)
-        jw_kint(&q->w, "seq", b.seq);
-    jw_kstr(&q->w, "contentType", own && b.content_type ? b.content_type : "history");
+        jw_kint(&q->writer, "seq", b.seq);
+    jw_kstr(&q->writer, "contentType", own && b.content_type ? b.content_type : "history");
     if (own)
-        jw_kraw(&q->w, "content", b.content);
+        jw_kraw(&q->writer, "content", b.content);
     else
         foreign_content(q, e);
     if (indexed->text) {
-        jw_kstr(&q->w, "indexedContent", indexed->text);
-        native_ktime(&q->w, "indexedAt", indexed->at);
+        jw_kstr(&q->writer, "indexedContent", indexed->text);
+        native_ktime(&q->writer, "indexedAt", indexed->at);
     }
-    native_ktime(&q->w, "createdAt", e->created);
-    jw_end_object(&q->w);
+    native_ktime(&q->writer, "createdAt", e->created);
+    jw_end_object(&q->writer);
 }
 
 bool memory_entries_write(request *q, const char *session, const ramet_entry *list, size_t n,
                           bool array)
 {
     ramet_indexed *indexed;
-    if (n && ramet_indexed_get(q->c, session, list, n, &indexed) != RAMET_OK) {
+    if (n && ramet_indexed_get(q->call, session, list, n, &indexed) != RAMET_OK) {
         memory_error(q, session);
         return false;
     }
     if (array)
-        jw_array(&q->w);
+        jw_array(&q->writer);
     for (size_t i = 0; i < n; i++)
         entry_write(q, session, &list[i], &indexed[i]);
     if (array)
-        jw_end_array(&q->w);
+        jw_end_array(&q->writer);
     return true;
 }
 
@@ -357,7 +357,7 @@ bool memory_session(request *q, ramet_call *c, const char *id, ramet_session **o
 
 bool memory_level(request *q, const char *session, ramet_origin *out)
 {
-    if (ramet_origin_get(q->c, session, out) == RAMET_OK)
+    if (ramet_origin_get(q->call, session, out) == RAMET_OK)
         return true;
     memory_error(q, session);
     return false;
@@ -421,12 +421,12 @@ bool memory_talk_fields(ramet_call *c, arena *a, json_writer *w, const ramet_ses
 
 bool memory_talk_write(request *q, const ramet_session *s, bool detail, bool admin)
 {
-    jw_object(&q->w);
-    if (!memory_talk_fields(q->c, q->a, &q->w, s, detail, admin)) {
+    jw_object(&q->writer);
+    if (!memory_talk_fields(q->call, q->arena, &q->writer, s, detail, admin)) {
         memory_error(q, s->id);
         return false;
     }
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
     return true;
 }
 
@@ -439,9 +439,9 @@ int memory_limit(request *q, int otherwise)
 
 void memory_page_close(request *q, void *after)
 {
-    jw_end_array(&q->w);
-    jw_kstr(&q->w, "afterCursor", after);
-    jw_end_object(&q->w);
+    jw_end_array(&q->writer);
+    jw_kstr(&q->writer, "afterCursor", after);
+    jw_end_object(&q->writer);
 }
 
 void memory_page_end(request *q, const char *after)

@@ -16,7 +16,7 @@ enum { SEARCH_PAGE = 200, MAX_INDEX_ENTRIES = 1000 };
 static bool refuse(request *q, const char *field, const char *message)
 {
     memory_refuse(q, 400, "validation_error",
-                  arena_printf(q->a, "validation error on %s: %s", field, message),
+                  arena_printf(q->arena, "validation error on %s: %s", field, message),
                   memory_detail(q, "field", field));
     return false;
 }
@@ -42,13 +42,13 @@ static bool type_read(request *q)
     if (!v)
         return true;
     if (json_is(v, JSON_STRING)) {
-        const char *word = json_text(q->a, &q->json, v);
+        const char *word = json_text(q->arena, &q->json, v);
         if (!type_known(word, false))
             return refuse(q, "searchType", "it is one of auto, semantic, fulltext");
         semantic = strcmp(word, "semantic") == 0;
     } else if (json_is(v, JSON_ARRAY) && v->count) {
         for (const json_node *i = json_first(&q->json, v); i; i = json_next(&q->json, v, i)) {
-            const char *word = json_text(q->a, &q->json, i);
+            const char *word = json_text(q->arena, &q->json, i);
             if (!type_known(word, true))
                 return refuse(q, "searchType", "its items are semantic or fulltext");
             semantic |= strcmp(word, "semantic") == 0;
@@ -120,7 +120,7 @@ static const char *highlight(request *q, const ramet_hit *h)
         at = from + len;
     }
     buf_add(&b, h->snippet + at, n - at);
-    const char *out = b.n ? arena_memdup(q->a, b.p, b.n) : "";
+    const char *out = b.n ? arena_memdup(q->arena, b.data, b.n) : "";
     buf_release(&b);
     return out;
 }
@@ -128,23 +128,23 @@ static const char *highlight(request *q, const ramet_hit *h)
 static bool hit_write(request *q, const looking *l, const ramet_hit *h, const ramet_entry *e)
 {
     ramet_session *s;
-    if (ramet_session_get(q->c, h->session, &s) != RAMET_OK) {
+    if (ramet_session_get(q->call, h->session, &s) != RAMET_OK) {
         memory_error(q, h->session);
         return false;
     }
-    jw_object(&q->w);
-    jw_kstr(&q->w, "conversationId", h->session);
-    jw_kstr(&q->w, "conversationTitle", s->title);
-    jw_kstr(&q->w, "entryId", memory_entry_id(q->a, e));
-    jw_kraw(&q->w, "score", arena_printf(q->a, "%.6f", h->score));
-    jw_kstr(&q->w, "kind", "fulltext");
-    jw_kstr(&q->w, "highlights", highlight(q, h));
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "conversationId", h->session);
+    jw_kstr(&q->writer, "conversationTitle", s->title);
+    jw_kstr(&q->writer, "entryId", memory_entry_id(q->arena, e));
+    jw_kraw(&q->writer, "score", arena_printf(q->arena, "%.6f", h->score));
+    jw_kstr(&q->writer, "kind", "fulltext");
+    jw_kstr(&q->writer, "highlights", highlight(q, h));
     if (l->entry) {
-        jw_key(&q->w, "entry");
+        jw_key(&q->writer, "entry");
         if (!memory_entries_write(q, h->session, e, 1, false))
             return false;
     }
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
     return true;
 }
 
@@ -157,12 +157,12 @@ static bool hits_write(request *q, const looking *l, const ramet_hits *page, siz
         const ramet_hit *h = &page->items[*taken];
         ramet_entry *e;
         if ((l->grouped && named(given, h->session)) ||
-            ramet_entry_get(q->c, h->session, h->branch, h->entry_id, &e) != RAMET_OK ||
+            ramet_entry_get(q->call, h->session, h->branch, h->entry_id, &e) != RAMET_OK ||
             strcmp(e->channel, "history") != 0)
             continue;
         if (!hit_write(q, l, h, e))
             return false;
-        VEC_PUSH(q->a, given, h->session);
+        VEC_PUSH(q->arena, given, h->session);
         ++*n;
     }
     return true;
@@ -190,9 +190,9 @@ void memory_search(request *q)
                           .limit = SEARCH_PAGE,
                           .cursor = l.after && end[1] ? end + 1 : NULL};
     const char *next = NULL;
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "data");
+    jw_array(&q->writer);
     for (bool more = true; more;) {
         ramet_hits page;
         if (ramet_search(c, &in, &page) != RAMET_OK) {
@@ -202,8 +202,8 @@ void memory_search(request *q)
         if (!hits_write(q, &l, &page, skip, &given, &n, &taken))
             return;
         bool rest = taken < page.n;
-        next = rest               ? arena_printf(q->a, "%zu:%s", taken, in.cursor ? in.cursor : "")
-               : page.next_cursor ? arena_printf(q->a, "0:%s", page.next_cursor)
+        next = rest ? arena_printf(q->arena, "%zu:%s", taken, in.cursor ? in.cursor : "")
+               : page.next_cursor ? arena_printf(q->arena, "0:%s", page.next_cursor)
                                   : NULL;
         more = !rest && n < l.limit && page.next_cursor && q->out.n < PIECE_BYTES;
         in.cursor = page.next_cursor;
@@ -216,21 +216,22 @@ void memory_search(request *q)
 
 static bool index_one(request *q, const json_doc *d, const json_node *v)
 {
-    const char *session = json_text(q->a, d, json_get(d, v, "conversationId"));
-    const char *entry = json_text(q->a, d, json_get(d, v, "entryId"));
-    const char *text = json_text(q->a, d, json_get(d, v, "indexedContent"));
+    const char *session = json_text(q->arena, d, json_get(d, v, "conversationId"));
+    const char *entry = json_text(q->arena, d, json_get(d, v, "entryId"));
+    const char *text = json_text(q->arena, d, json_get(d, v, "indexedContent"));
     if (!session || !*session)
         return refuse(q, "conversationId", "it must not be empty");
     if (!entry || !uuid_valid(entry))
         return refuse(q, "entryId", "it must be a UUID");
     if (!text || !*text)
         return refuse(q, "indexedContent", "it must not be empty");
-    const ramet_entry *e = memory_entry_find(q->c, q->a, session, entry);
-    if (e && ramet_indexed_set(q->c, session, e->id, text) == RAMET_OK)
+    const ramet_entry *e = memory_entry_find(q->call, q->arena, session, entry);
+    if (e && ramet_indexed_set(q->call, session, e->id, text) == RAMET_OK)
         return true;
-    ramet_status st = ramet_call_error(q->c)->status;
+    ramet_status st = ramet_call_error(q->call)->status;
     if (st == RAMET_ENTRY_NOT_FOUND || st == RAMET_OK)
-        memory_refuse(q, 404, "not_found", arena_printf(q->a, "entry not found: %s", entry), NULL);
+        memory_refuse(q, 404, "not_found", arena_printf(q->arena, "entry not found: %s", entry),
+                      NULL);
     else
         memory_error(q, session);
     return false;
@@ -241,7 +242,7 @@ void memory_index(request *q)
     json_doc d;
     size_t n = 0;
     memory_program_call(q);
-    if (!q->body.n || !json_parse(q->a, q->body.p, q->body.n, 0, &d, NULL)) {
+    if (!q->body.n || !json_parse(q->arena, q->body.data, q->body.n, 0, &d, NULL)) {
         memory_refuse(q, 400, NULL, "the body is not JSON that can be taken", NULL);
         return;
     }
@@ -259,9 +260,9 @@ void memory_index(request *q)
     for (const json_node *v = json_first(&d, list); v; v = json_next(&d, list, v), n++)
         if (!index_one(q, &d, v))
             return;
-    jw_object(&q->w);
-    jw_kint(&q->w, "indexed", (int64_t)n);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kint(&q->writer, "indexed", (int64_t)n);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
@@ -271,8 +272,9 @@ static bool lacking_more(request *q, const ramet_lacking *list, size_t n, size_t
 {
     ramet_lacking *next;
     size_t some = n > limit;
-    bool cut = n && !some && arena_used(ramet_call_arena(q->c)) >= PIECE_BYTES;
-    bool fine = !cut || ramet_indexed_lacking(q->c, list[n - 1].place, 1, &next, &some) == RAMET_OK;
+    bool cut = n && !some && arena_used(ramet_call_arena(q->call)) >= PIECE_BYTES;
+    bool fine =
+        !cut || ramet_indexed_lacking(q->call, list[n - 1].place, 1, &next, &some) == RAMET_OK;
     *more = some > 0;
     return fine;
 }
@@ -290,8 +292,8 @@ void memory_unindexed(request *q)
     }
     bool more;
     memory_program_call(q);
-    ramet_call_page_bytes(q->c, PIECE_BYTES);
-    if (ramet_indexed_lacking(q->c, from, (int)limit + 1, &list, &n) != RAMET_OK) {
+    ramet_call_page_bytes(q->call, PIECE_BYTES);
+    if (ramet_indexed_lacking(q->call, from, (int)limit + 1, &list, &n) != RAMET_OK) {
         memory_error(q, "");
         return;
     }
@@ -301,16 +303,16 @@ void memory_unindexed(request *q)
     }
     if (n > limit)
         n = limit;
-    jw_object(&q->w);
-    jw_key(&q->w, "data");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "data");
+    jw_array(&q->writer);
     for (size_t i = 0; i < n; i++) {
-        jw_object(&q->w);
-        jw_kstr(&q->w, "conversationId", list[i].session);
-        jw_key(&q->w, "entry");
+        jw_object(&q->writer);
+        jw_kstr(&q->writer, "conversationId", list[i].session);
+        jw_key(&q->writer, "entry");
         if (!memory_entries_write(q, list[i].session, list[i].entry, 1, false))
             return;
-        jw_end_object(&q->w);
+        jw_end_object(&q->writer);
     }
-    memory_page_end(q, more ? arena_printf(q->a, "%lld", (long long)list[n - 1].place) : NULL);
+    memory_page_end(q, more ? arena_printf(q->arena, "%lld", (long long)list[n - 1].place) : NULL);
 }

@@ -90,12 +90,12 @@ static bool context_read(request *q, const char *id, const json_doc *sent, conte
     ramet_read_in in = {
         .limit = 1000, .want = memory_sieve_takes, .want_arg = &of, .by_position = true};
     ramet_page page = {.more_after = true};
-    bool fine = memory_epoch(q->c, id, &of, 0, &out->epoch);
+    bool fine = memory_epoch(q->call, id, &of, 0, &out->epoch);
     of.epoch = out->epoch;
     for (bool more = fine && out->epoch >= 0; more && fine;) {
-        fine = ramet_read(q->c, id, &in, &page) == RAMET_OK;
+        fine = ramet_read(q->call, id, &in, &page) == RAMET_OK;
         for (size_t i = 0; fine && i < page.n; i++)
-            entry_compare(q->a, &page.entries[i], sent, out);
+            entry_compare(q->arena, &page.entries[i], sent, out);
         more = fine && page.n && (page.n == 1000 || page.more_after);
         if (more)
             in.position = page.entries[page.n - 1].position + 1;
@@ -110,18 +110,18 @@ static bool context_find(request *q, const char *id, const json_doc *sent, conte
     ramet_session *s;
     ramet_origin from;
     *out = (context){.epoch = -1};
-    ramet_status st = ramet_session_get(q->c, id, &s);
+    ramet_status st = ramet_session_get(q->call, id, &s);
     if (st == RAMET_SESSION_NOT_FOUND)
         return true;
     if (st == RAMET_OK)
-        st = ramet_session_writable(q->c, id);
+        st = ramet_session_writable(q->call, id);
     if (st != RAMET_OK || !memory_level(q, id, &from)) {
         if (st != RAMET_OK)
             memory_error(q, id);
         return false;
     }
     if (s->archived) {
-        memory_refuse(q, 404, "not_found", arena_printf(q->a, "conversation not found: %s", id),
+        memory_refuse(q, 404, "not_found", arena_printf(q->arena, "conversation not found: %s", id),
                       NULL);
         return false;
     }
@@ -129,7 +129,7 @@ static bool context_find(request *q, const char *id, const json_doc *sent, conte
         memory_refuse(q, 403, "forbidden", "forbidden", NULL);
         return false;
     }
-    out->head = arena_strdup(q->a, s->head.hash);
+    out->head = arena_strdup(q->arena, s->head.hash);
     if (context_read(q, id, sent, out))
         return true;
     memory_error(q, id);
@@ -141,19 +141,19 @@ static bool context_find(request *q, const char *id, const json_doc *sent, conte
 static void answer(request *q, const char *id, int64_t epoch, bool incremented,
                    const ramet_entry *e)
 {
-    jw_object(&q->w);
+    jw_object(&q->writer);
     if (epoch < 0)
-        jw_kraw(&q->w, "epoch", "null");
+        jw_kraw(&q->writer, "epoch", "null");
     else
-        jw_kint(&q->w, "epoch", epoch);
-    jw_kbool(&q->w, "noOp", !e);
-    jw_kbool(&q->w, "epochIncremented", incremented);
+        jw_kint(&q->writer, "epoch", epoch);
+    jw_kbool(&q->writer, "noOp", !e);
+    jw_kbool(&q->writer, "epochIncremented", incremented);
     if (e) {
-        jw_key(&q->w, "entry");
+        jw_key(&q->writer, "entry");
         if (!memory_entries_write(q, id, e, 1, false))
             return;
     }
-    jw_end_object(&q->w);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
@@ -168,9 +168,9 @@ static const char *items_from(request *q, const json_doc *d, size_t first)
     jw_array(&w);
     for (const json_node *v = json_first(d, &d->nodes[0]); v; v = json_next(d, &d->nodes[0], v))
         if (i++ >= first)
-            jw_raw(&w, json_raw(q->a, d, v));
+            jw_raw(&w, json_raw(q->arena, d, v));
     jw_end_array(&w);
-    return buf_keep(&b, q->a);
+    return buf_keep(&b, q->arena);
 }
 
 /* One attempt; false: another client has written in between. */
@@ -180,7 +180,7 @@ static bool sync_once(request *q, const char *id, const memory_new *sent)
     context now;
     memory_new n = *sent;
     ramet_append_out out;
-    if (!json_parse(q->a, sent->content, strlen(sent->content), 0, &d, NULL) ||
+    if (!json_parse(q->arena, sent->content, strlen(sent->content), 0, &d, NULL) ||
         !context_find(q, id, &d, &now))
         return true;
     size_t given = d.nodes[0].count;
@@ -194,7 +194,7 @@ static bool sync_once(request *q, const char *id, const memory_new *sent)
     n.epoch = now.epoch < 0 ? 1 : grows ? now.epoch : now.epoch + 1;
     n.content = items_from(q, &d, grows ? now.there : 0);
     if (!memory_append(q, id, &n, 1, now.head, &out)) {
-        ramet_status st = ramet_call_error(q->c)->status;
+        ramet_status st = ramet_call_error(q->call)->status;
         if (!q->status && st == RAMET_HEAD_MOVED)
             return false;
         if (!q->status)

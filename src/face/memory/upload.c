@@ -53,26 +53,26 @@ static file_shown shown_fetch(const ramet_fetch *f)
 static void file_write(request *q, const file_shown *f)
 {
     char text[TIME_TEXT];
-    jw_object(&q->w);
-    jw_kstr(&q->w, "id", f->id);
-    jw_kstr(&q->w, "href", arena_printf(q->a, "/v1/attachments/%s", f->id));
-    jw_kstr(&q->w, "contentType", f->type);
-    jw_kstr(&q->w, "filename", f->name && *f->name ? f->name : NULL);
+    jw_object(&q->writer);
+    jw_kstr(&q->writer, "id", f->id);
+    jw_kstr(&q->writer, "href", arena_printf(q->arena, "/v1/attachments/%s", f->id));
+    jw_kstr(&q->writer, "contentType", f->type);
+    jw_kstr(&q->writer, "filename", f->name && *f->name ? f->name : NULL);
     if (f->size < 0)
-        jw_kraw(&q->w, "size", "null");
+        jw_kraw(&q->writer, "size", "null");
     else
-        jw_kint(&q->w, "size", f->size);
-    jw_kstr(&q->w, "sha256", f->sha);
+        jw_kint(&q->writer, "size", f->size);
+    jw_kstr(&q->writer, "sha256", f->sha);
     time_text(f->expires / 1000000 * 1000000, text);
-    jw_kstr(&q->w, "expiresAt", f->expires ? arena_printf(q->a, "%.19sZ", text) : NULL);
-    jw_kstr(&q->w, "status", f->status);
+    jw_kstr(&q->writer, "expiresAt", f->expires ? arena_printf(q->arena, "%.19sZ", text) : NULL);
+    jw_kstr(&q->writer, "status", f->status);
     if (f->url)
-        jw_kstr(&q->w, "sourceUrl", f->url);
+        jw_kstr(&q->writer, "sourceUrl", f->url);
     if (f->created)
-        native_ktime(&q->w, "createdAt", f->created);
+        native_ktime(&q->writer, "createdAt", f->created);
     if (f->entry)
-        jw_kstr(&q->w, "entryId", f->entry);
-    jw_end_object(&q->w);
+        jw_kstr(&q->writer, "entryId", f->entry);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
@@ -152,7 +152,7 @@ static const char *parameter(arena *a, const char *line, const char *name)
 static form *form_begin(request *q)
 {
     const char *type = request_header(q, "Content-Type"), *mark = NULL;
-    form *f = arena_alloc(q->a, sizeof *f);
+    form *f = arena_alloc(q->arena, sizeof *f);
     *f = (form){.request = q};
     if (!face_call(q) || !life_read(q, &f->life_us))
         return NULL;
@@ -163,7 +163,7 @@ static form *form_begin(request *q)
         return NULL;
     }
     if (!f->json)
-        mark = parameter(q->a, type, "boundary");
+        mark = parameter(q->arena, type, "boundary");
     if (!f->json && (!mark || !*mark || strlen(mark) > MAX_BOUNDARY_BYTES)) {
         form_bad(q, "the form has no boundary");
         return NULL;
@@ -180,7 +180,7 @@ static form *form_begin(request *q)
 
 static void held_drop(form *f, size_t n)
 {
-    memmove(f->held.p, f->held.p + n, f->held.n - n);
+    memmove(f->held.data, f->held.data + n, f->held.n - n);
     f->held.n -= n;
 }
 
@@ -188,15 +188,15 @@ static void held_drop(form *f, size_t n)
 static bool part_begin(form *f, size_t end)
 {
     request *q = f->request;
-    char *text = arena_memdup(q->a, f->held.p, end);
+    char *text = arena_memdup(q->arena, f->held.data, end);
     const char *name = NULL, *file = NULL, *type = "application/octet-stream";
     for (char *line = text; line && *line;) {
         char *next = strstr(line, "\r\n");
         if (next)
             *next = 0;
         if (strncasecmp(line, "Content-Disposition:", 20) == 0) {
-            name = parameter(q->a, line, "name");
-            file = parameter(q->a, line, "filename");
+            name = parameter(q->arena, line, "name");
+            file = parameter(q->arena, line, "filename");
         } else if (strncasecmp(line, "Content-Type:", 13) == 0) {
             type = line + 13 + strspn(line + 13, " \t");
         }
@@ -207,7 +207,7 @@ static bool part_begin(form *f, size_t end)
         return true;
     ramet_upload_in in = {
         .name = file, .media_type = type, .life_us = f->life_us, .random_id = true};
-    if (ramet_upload_begin(q->c, &in, &f->to) == RAMET_OK)
+    if (ramet_upload_begin(q->call, &in, &f->to) == RAMET_OK)
         return true;
     memory_file_error(q, "");
     return false;
@@ -231,11 +231,11 @@ static bool part_add(form *f, const void *bytes, size_t n)
 static bool headers_step(form *f, bool *more)
 {
     buf *h = &f->held;
-    const char *end = h->n >= 4 ? memmem(h->p, h->n, "\r\n\r\n", 4) : NULL;
+    const char *end = h->n >= 4 ? memmem(h->data, h->n, "\r\n\r\n", 4) : NULL;
     if (!end)
         return h->n < MAX_HEADER_BYTES ||
                form_bad(f->request, "the headers of a part are too long");
-    size_t n = (size_t)(end - h->p);
+    size_t n = (size_t)(end - h->data);
     if (!part_begin(f, n))
         return false;
     /* Keep the last line break: it is part of the boundary if the part is empty. */
@@ -252,18 +252,18 @@ static bool form_step(form *f, bool *more)
     *more = false;
     if (f->state == FORM_HEADERS)
         return headers_step(f, more);
-    const char *at = memmem(h->p, h->n, f->mark, f->n_mark);
+    const char *at = memmem(h->data, h->n, f->mark, f->n_mark);
     if (!at) {
         size_t keep = f->n_mark + 4, n = h->n > keep ? h->n - keep : 0;
-        if (f->state == FORM_BODY && !part_add(f, h->p, n))
+        if (f->state == FORM_BODY && !part_add(f, h->data, n))
             return false;
         held_drop(f, n);
         return true;
     }
-    size_t n = (size_t)(at - h->p);
+    size_t n = (size_t)(at - h->data);
     if (h->n - n < f->n_mark + 2)
         return true; /* the two bytes after the boundary decide */
-    if (f->state == FORM_BODY && !part_add(f, h->p, n))
+    if (f->state == FORM_BODY && !part_add(f, h->data, n))
         return false;
     f->state = memcmp(at + f->n_mark, "--", 2) == 0 ? FORM_END : FORM_HEADERS;
     held_drop(f, n + f->n_mark + 2);
@@ -291,14 +291,14 @@ bool memory_file_sink(request *q, const void *bytes, size_t n)
 
 bool memory_file_begin(request *q, const char *name, const char *type)
 {
-    form *f = arena_alloc(q->a, sizeof *f);
+    form *f = arena_alloc(q->arena, sizeof *f);
     *f = (form){.request = q, .plain = true, .in_file = true, .state = FORM_END};
     if (!face_call(q) || !life_read(q, &f->life_us))
         return false;
     buf_init(&f->held, 0);
     ramet_upload_in in = {
         .name = name, .media_type = type, .life_us = f->life_us, .random_id = true};
-    if (ramet_upload_begin(q->c, &in, &f->to) != RAMET_OK) {
+    if (ramet_upload_begin(q->call, &in, &f->to) != RAMET_OK) {
         memory_file_error(q, "");
         return false;
     }
@@ -312,14 +312,14 @@ static void source_post(request *q, form *f)
 {
     json_doc d;
     ramet_fetch *out;
-    if (!json_parse(q->a, f->held.p ? f->held.p : "", f->held.n, 0, &d, NULL)) {
+    if (!json_parse(q->arena, f->held.data ? f->held.data : "", f->held.n, 0, &d, NULL)) {
         form_bad(q, "the body is not JSON that can be taken");
         return;
     }
     const json_node *o = &d.nodes[0];
-    const char *url = json_text(q->a, &d, json_get(&d, o, "sourceUrl"));
-    const char *name = json_text(q->a, &d, json_get(&d, o, "name"));
-    const char *type = json_text(q->a, &d, json_get(&d, o, "contentType"));
+    const char *url = json_text(q->arena, &d, json_get(&d, o, "sourceUrl"));
+    const char *name = json_text(q->arena, &d, json_get(&d, o, "name"));
+    const char *type = json_text(q->arena, &d, json_get(&d, o, "contentType"));
     if (!url || (strncasecmp(url, "http://", 7) != 0 && strncasecmp(url, "https://", 8) != 0)) {
         form_bad(q, "sourceUrl must be an http or https URL");
         return;
@@ -328,7 +328,7 @@ static void source_post(request *q, form *f)
         memory_refuse(q, 501, NULL, "nothing is fetched here", NULL);
         return;
     }
-    if (ramet_fetch_add(q->c, url, name, type, f->life_us, &out) != RAMET_OK) {
+    if (ramet_fetch_add(q->call, url, name, type, f->life_us, &out) != RAMET_OK) {
         memory_error(q, "");
         return;
     }
@@ -368,16 +368,16 @@ const char *memory_file_entry(request *q, const char *id)
 {
     const char *session, *entry;
     ramet_entry *e;
-    if (ramet_attachment_home(q->c, id, &session, &entry) != RAMET_OK || !session ||
-        ramet_entry_get(q->c, session, 0, entry, &e) != RAMET_OK)
+    if (ramet_attachment_home(q->call, id, &session, &entry) != RAMET_OK || !session ||
+        ramet_entry_get(q->call, session, 0, entry, &e) != RAMET_OK)
         return NULL;
-    return memory_entry_id(q->a, e);
+    return memory_entry_id(q->arena, e);
 }
 
 void memory_file_about(request *q)
 {
     ramet_call *c = face_call(q);
-    const char *id = memory_lower(q->a, face_path(q, "attachmentId"));
+    const char *id = memory_lower(q->arena, face_path(q, "attachmentId"));
     ramet_attachment *a;
     ramet_fetch *f;
     if (!c)

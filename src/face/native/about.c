@@ -20,11 +20,11 @@ void api_me_get(request *q)
 static void show_agents(request *q, const void *answer)
 {
     const face_host *host = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "agents");
-    host->agents(host->arg, &q->w);
-    jw_kstr(&q->w, "next_cursor", NULL);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "agents");
+    host->agents(host->arg, &q->writer);
+    jw_kstr(&q->writer, "next_cursor", NULL);
+    jw_end_object(&q->writer);
 }
 
 void api_agents_list(request *q)
@@ -36,16 +36,16 @@ void api_agents_list(request *q)
 static void show_nearby(request *q, const void *answer)
 {
     const face_host *host = answer;
-    jw_object(&q->w);
-    jw_key(&q->w, "servers");
+    jw_object(&q->writer);
+    jw_key(&q->writer, "servers");
     if (host->nearby && !host->secured) {
-        host->nearby(host->arg, q->a, &q->w);
+        host->nearby(host->arg, q->arena, &q->writer);
     } else {
-        jw_array(&q->w);
-        jw_end_array(&q->w);
+        jw_array(&q->writer);
+        jw_end_array(&q->writer);
     }
-    jw_kstr(&q->w, "next_cursor", NULL);
-    jw_end_object(&q->w);
+    jw_kstr(&q->writer, "next_cursor", NULL);
+    jw_end_object(&q->writer);
 }
 
 void api_agents_nearby(request *q)
@@ -70,7 +70,7 @@ void api_agents_use(request *q)
                      MODEL_MAX_BYTES);
         return;
     }
-    const char *name = q->host->nearby_use(q->host->arg, q->a, url, model, message);
+    const char *name = q->host->nearby_use(q->host->arg, q->arena, url, model, message);
     if (!name) {
         request_fail(q, 400, "invalid_request", "url", "%s", message);
         return;

@@ -22,8 +22,8 @@ static const char *disposition_name(request *q)
         return NULL;
     p += 9;
     if (*p != '"')
-        return arena_memdup(q->a, p, strcspn(p, "; \t"));
-    char *out = arena_alloc(q->a, strlen(p) + 1);
+        return arena_memdup(q->arena, p, strcspn(p, "; \t"));
+    char *out = arena_alloc(q->arena, strlen(p) + 1);
     size_t n = 0;
     for (p++; *p && *p != '"'; p++) {
         if (*p == '\\' && p[1])
@@ -40,7 +40,7 @@ static const char *hash_of_base64(request *q, const char *s)
     size_t n = strspn(s, BASE64_DIGITS);
     if (n * 3 / 4 != HASH_LEN || !base64_decode(s, n, bytes, &n))
         return NULL;
-    char *hex = arena_alloc(q->a, 2 * HASH_LEN + 1);
+    char *hex = arena_alloc(q->arena, 2 * HASH_LEN + 1);
     hex_encode(bytes, HASH_LEN, hex);
     return hex;
 }
@@ -96,7 +96,7 @@ static bool upload_begin(request *q)
     ramet_call *c = face_call(q);
     if (!c)
         return false;
-    upload *u = arena_alloc(q->a, sizeof *u);
+    upload *u = arena_alloc(q->arena, sizeof *u);
     q->user = u;
     q->user_free = upload_free;
     if (request_header(q, "Idempotency-Key")) {
@@ -118,7 +118,7 @@ bool api_attachment_sink(request *q, const void *bytes, size_t n)
         sha_add(u->digest, bytes, n);
     if (ramet_upload_add(u->to, bytes, n) == RAMET_OK)
         return true;
-    request_error(q, ramet_call_error(q->c));
+    request_error(q, ramet_call_error(q->call));
     return false;
 }
 
@@ -130,7 +130,7 @@ static void once_complete(request *q, upload *u)
         return;
     sha_end(u->digest, body);
     sha_chain(u->digest, q->once.digest, body, q->once.digest);
-    ramet_call_once(q->c, &q->once);
+    ramet_call_once(q->call, &q->once);
 }
 
 void api_attachment_post(request *q)
@@ -145,7 +145,8 @@ void api_attachment_post(request *q)
     if (st == RAMET_OK)
         u->to = NULL; /* otherwise upload_free() ends it */
     if (face_answer(q, st))
-        request_add_header(q, "Location", arena_printf(q->a, "/ramet/v1/attachments/%s", out->id));
+        request_add_header(q, "Location",
+                           arena_printf(q->arena, "/ramet/v1/attachments/%s", out->id));
 }
 
 /* ------------------------------------------------------------------ download */
@@ -174,7 +175,7 @@ void api_attachment_get(request *q)
     request_add_header(q, "Content-Disposition",
                        face_disposition(q, "attachment", a->name ? a->name : ""));
     request_add_header(q, "Content-Security-Policy", "default-src 'none'; sandbox");
-    request_add_header(q, "ETag", arena_printf(q->a, "\"%s\"", a->sha256));
+    request_add_header(q, "ETag", arena_printf(q->arena, "\"%s\"", a->sha256));
 }
 
 void api_attachment_info(request *q)

@@ -58,7 +58,7 @@ static kept_compare *compare_keep(arena *a, const ramet_compare_out *out)
         jw_init(&w, &b, 0);
         front_write(&w, s);
         kept->sides[i] = (kept_side){.session = arena_strdup(a, s->session),
-                                     .front = arena_memdup(a, b.p, b.n - 1),
+                                     .front = arena_memdup(a, b.data, b.n - 1),
                                      .branch = s->branch,
                                      .next = s->n ? s->entries[0].position : 0,
                                      .left = s->n};
@@ -76,20 +76,20 @@ static request_piece compare_step(request *q, void *state)
     kept_compare *kept = state;
     ramet_page page = {0};
     if (kept->at == kept->n) {
-        jw_end_array(&q->w);
-        jw_kraw(&q->w, "turns", kept->turns);
-        jw_end_object(&q->w);
+        jw_end_array(&q->writer);
+        jw_kraw(&q->writer, "turns", kept->turns);
+        jw_end_object(&q->writer);
         return PIECE_LAST;
     }
     kept_side *s = &kept->sides[kept->at];
     ramet_read_in in = {
         .by_position = true, .position = s->next, .branch = s->branch, .limit = (int)s->left};
-    if (s->left && ramet_read(q->c, s->session, &in, &page) != RAMET_OK) {
-        request_error(q, ramet_call_error(q->c));
+    if (s->left && ramet_read(q->call, s->session, &in, &page) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->call));
         return PIECE_FAILED;
     }
     if (!kept->open) {
-        jw_raw(&q->w, s->front);
+        jw_raw(&q->writer, s->front);
         jw_init(&kept->entries, &q->out, 0);
         kept->open = true;
     }
@@ -113,13 +113,13 @@ static void compare_answer(request *q, const ramet_compare_out *out)
         face_answer(q, RAMET_OK);
         return;
     }
-    kept_compare *kept = compare_keep(q->a, out);
-    jw_object(&q->w);
-    jw_kint(&q->w, "shared", out->shared);
-    jw_key(&q->w, "sides");
-    jw_array(&q->w);
-    ramet_call_reset(q->c);
-    ramet_call_page_bytes(q->c, PIECE_BYTES);
+    kept_compare *kept = compare_keep(q->arena, out);
+    jw_object(&q->writer);
+    jw_kint(&q->writer, "shared", out->shared);
+    jw_key(&q->writer, "sides");
+    jw_array(&q->writer);
+    ramet_call_reset(q->call);
+    ramet_call_page_bytes(q->call, PIECE_BYTES);
     face_pieces(q, compare_step, kept);
 }
 
@@ -128,7 +128,7 @@ void api_compare_get(request *q)
     ramet_call *c = face_call(q);
     const char **texts;
     size_t n = request_query_all(q, "side", &texts);
-    ramet_side_in *sides = arena_array(q->a, n + 1, sizeof *sides);
+    ramet_side_in *sides = arena_array(q->arena, n + 1, sizeof *sides);
     ramet_compare_out out = {0};
     if (!c)
         return;
@@ -144,13 +144,13 @@ void api_compare_get(request *q)
 
 static bool side_read(request *q, const json_node *v, ramet_side_in *out)
 {
-    const char *text = json_text(q->a, &q->json, v);
+    const char *text = json_text(q->arena, &q->json, v);
     if (text) {
         api_side(q, text, out);
         return true;
     }
-    out->session = json_text(q->a, &q->json, json_get(&q->json, v, "session_id"));
-    return api_branch(q, "sides", json_text(q->a, &q->json, json_get(&q->json, v, "branch_id")),
+    out->session = json_text(q->arena, &q->json, json_get(&q->json, v, "session_id"));
+    return api_branch(q, "sides", json_text(q->arena, &q->json, json_get(&q->json, v, "branch_id")),
                       &out->branch);
 }
 
@@ -159,7 +159,7 @@ static bool winner_read(request *q, const ramet_side_in *sides, size_t n, int *o
 {
     const json_node *v = face_member(q, "winner");
     const json_node *list = face_member(q, "sides"), *s = json_first(&q->json, list);
-    const char *text = json_text(q->a, &q->json, v);
+    const char *text = json_text(q->arena, &q->json, v);
     int64_t number;
     *out = -1;
     if (!v)
@@ -169,7 +169,7 @@ static bool winner_read(request *q, const ramet_side_in *sides, size_t n, int *o
         return true;
     }
     for (size_t i = 0; text && i < n; i++, s = json_next(&q->json, list, s)) {
-        const char *as_given = json_text(q->a, &q->json, s);
+        const char *as_given = json_text(q->arena, &q->json, s);
         if ((as_given && strcmp(as_given, text) == 0) ||
             (*out < 0 && strcmp(sides[i].session, text) == 0))
             *out = (int)i;
@@ -184,7 +184,7 @@ static bool winner_read(request *q, const ramet_side_in *sides, size_t n, int *o
 void api_verdict_add(request *q)
 {
     const json_node *list = face_member(q, "sides");
-    ramet_side_in *sides = arena_array(q->a, list->count + 1, sizeof *sides);
+    ramet_side_in *sides = arena_array(q->arena, list->count + 1, sizeof *sides);
     ramet_verdict *out = NULL;
     ramet_call *c = face_call(q);
     size_t n = 0;

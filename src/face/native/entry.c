@@ -9,7 +9,7 @@
 static void show_append(request *q, const void *answer)
 {
     const ramet_append_out *out = answer;
-    form_write(&q->w, &form_appended, out, NULL);
+    form_write(&q->writer, &form_appended, out, NULL);
     if (!out->added)
         q->status = 200;
 }
@@ -44,7 +44,7 @@ static void page_etag(request *q, const ramet_page *page)
     }
     if (page->n)
         buf_puts(&b, page->entries[page->n - 1].hash);
-    face_etag(q, page->head.hash, b.p, b.n);
+    face_etag(q, page->head.hash, b.data, b.n);
     buf_release(&b);
 }
 
@@ -82,7 +82,7 @@ void api_entry_get(request *q)
         return;
     api_show_at(q, &form_entry, &out);
     if (face_answer(q, ramet_entry_get(c, face_path(q, "id"), branch, face_path(q, "entry"), &out)))
-        face_etag(q, NULL, q->out.p, q->out.n);
+        face_etag(q, NULL, q->out.data, q->out.n);
 }
 
 void api_entry_edit(request *q)
@@ -93,7 +93,7 @@ void api_entry_edit(request *q)
     ramet_error err;
     if (!c)
         return;
-    if (!native_entry_in(q->a, &q->json, face_member(q, "entry"), &in, &err)) {
+    if (!native_entry_in(q->arena, &q->json, face_member(q, "entry"), &in, &err)) {
         request_error(q, &err);
         return;
     }

@@ -34,7 +34,7 @@ static void lineage_answer(request *q, ramet_session *all, size_t n, ramet_statu
 {
     form_list page = {0};
     if (st != RAMET_OK)
-        request_error(q, ramet_call_error(q->c));
+        request_error(q, ramet_call_error(q->call));
     else if (lineage_page(q, all, n, &page))
         api_sessions_answer(q, &page);
 }

@@ -40,7 +40,7 @@ static size_t page_bytes(const ramet_page *page)
 static void entries_write(request *q, long_page *p, const ramet_page *page)
 {
     for (size_t i = 0; i < page->n; i++)
-        native_entry(&q->w, &page->entries[i]);
+        native_entry(&q->writer, &page->entries[i]);
     p->left -= (int)page->n;
     p->bytes += page_bytes(page);
     if (page->n)
@@ -53,23 +53,23 @@ static void entries_write(request *q, long_page *p, const ramet_page *page)
 
 static void page_open(request *q)
 {
-    jw_object(&q->w);
-    jw_key(&q->w, "entries");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "entries");
+    jw_array(&q->writer);
 }
 
 static request_piece page_close(request *q, const long_page *p)
 {
-    jw_end_array(&q->w);
+    jw_end_array(&q->writer);
     if (p->is_record) {
-        jw_kint(&q->w, "total", p->total);
+        jw_kint(&q->writer, "total", p->total);
     } else {
-        jw_key(&q->w, "head");
-        native_head(&q->w, &p->head);
-        jw_kbool(&q->w, "more_before", p->more_before);
+        jw_key(&q->writer, "head");
+        native_head(&q->writer, &p->head);
+        jw_kbool(&q->writer, "more_before", p->more_before);
     }
-    jw_kbool(&q->w, "more_after", p->more_after);
-    jw_end_object(&q->w);
+    jw_kbool(&q->writer, "more_after", p->more_after);
+    jw_end_object(&q->writer);
     return PIECE_LAST;
 }
 
@@ -82,8 +82,8 @@ static request_piece entries_step(request *q, void *state)
     p->in.by_position = true;
     p->in.position = p->next;
     p->in.limit = p->left;
-    if (ramet_read(q->c, p->session, &p->in, &page) != RAMET_OK) {
-        request_error(q, ramet_call_error(q->c));
+    if (ramet_read(q->call, p->session, &p->in, &page) != RAMET_OK) {
+        request_error(q, ramet_call_error(q->call));
         return PIECE_FAILED;
     }
     entries_write(q, p, &page);
@@ -112,13 +112,13 @@ static bool tail_find(request *q, long_page *p, const ramet_page *last)
         in.tail = true;
         in.end = p->next;
         in.limit = p->left;
-        ramet_call_reset(q->c);
-        if (ramet_read(q->c, p->session, &in, &page) != RAMET_OK)
+        ramet_call_reset(q->call);
+        if (ramet_read(q->call, p->session, &in, &page) != RAMET_OK)
             return false;
     }
     p->left = limit - p->left;
     p->bytes = 0;
-    ramet_call_reset(q->c);
+    ramet_call_reset(q->call);
     return true;
 }
 
@@ -126,23 +126,23 @@ bool entries_begin(request *q, const ramet_read_in *in, const ramet_page *page)
 {
     int limit = in->limit ? in->limit : DEFAULT_LIMIT;
     bool cut =
-        page->n && page->n < (size_t)limit && arena_used(ramet_call_arena(q->c)) >= PIECE_BYTES;
+        page->n && page->n < (size_t)limit && arena_used(ramet_call_arena(q->call)) >= PIECE_BYTES;
     if (!cut || !(in->tail ? page->more_before : page->more_after))
         return false;
-    long_page *p = arena_alloc(q->a, sizeof *p);
+    long_page *p = arena_alloc(q->arena, sizeof *p);
     *p = (long_page){.session = face_path(q, "id"),
                      .in = *in,
                      .head = page->head,
                      .more_before = page->more_before,
                      .more_after = page->more_after,
                      .left = limit};
-    p->head.entry_id = arena_strdup(q->a, page->head.entry_id);
+    p->head.entry_id = arena_strdup(q->arena, page->head.entry_id);
     p->in.branch = page->head.branch;
     p->in.end = page->head.length;
     if (in->tail) {
         p->in.end = page->entries[page->n - 1].position + 1;
         if (!tail_find(q, p, page)) {
-            request_error(q, ramet_call_error(q->c));
+            request_error(q, ramet_call_error(q->call));
             return true;
         }
         p->in.tail = false;
@@ -165,9 +165,9 @@ static request_piece record_step(request *q, void *state)
     long_page *p = state;
     ramet_page page;
     int64_t total, rest = p->total - p->next;
-    if (ramet_record(q->c, p->session, p->in.log, p->next, rest < p->left ? (int)rest : p->left,
+    if (ramet_record(q->call, p->session, p->in.log, p->next, rest < p->left ? (int)rest : p->left,
                      &page, &total) != RAMET_OK) {
-        request_error(q, ramet_call_error(q->c));
+        request_error(q, ramet_call_error(q->call));
         return PIECE_FAILED;
     }
     entries_write(q, p, &page);
@@ -182,7 +182,7 @@ bool record_begin(request *q, ramet_log log, int64_t from, const ramet_page *pag
     int limit = api_limit(q) ? api_limit(q) : DEFAULT_LIMIT;
     if (!page->n || page->n == (size_t)limit || !page->more_after)
         return false;
-    long_page *p = arena_alloc(q->a, sizeof *p);
+    long_page *p = arena_alloc(q->arena, sizeof *p);
     *p = (long_page){.session = face_path(q, "id"),
                      .in.log = log,
                      .is_record = true,

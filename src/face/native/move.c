@@ -17,7 +17,8 @@ static void moved_write(request *q, const ramet_session *s, const ramet_cut *cut
                         const ramet_sync_out *sync)
 {
     form_context context = {.running = native_running, .arg = q->host->turns};
-    native_session_more(&q->w, s, &(native_more){.cut = cut, .sync = sync, .context = &context});
+    native_session_more(&q->writer, s,
+                        &(native_more){.cut = cut, .sync = sync, .context = &context});
 }
 
 static void show_cut_session(request *q, const void *answer)
@@ -41,10 +42,10 @@ static ramet_cut_policy cut_policy(request *q)
 bool api_fork_in(request *q, const json_node *obj, ramet_fork_in *in)
 {
     const json_doc *d = &q->json;
-    form_read(q->a, d, obj, &form_fork_in, in, NULL);
-    if (q->caller.share && !json_text(q->a, d, json_get(d, obj, "visibility")))
+    form_read(q->arena, d, obj, &form_fork_in, in, NULL);
+    if (q->caller.share && !json_text(q->arena, d, json_get(d, obj, "visibility")))
         in->visibility = RAMET_PRIVATE; /* a share link allows no other kind of fork */
-    return api_branch(q, "branch_id", json_text(q->a, d, json_get(d, obj, "branch_id")),
+    return api_branch(q, "branch_id", json_text(q->arena, d, json_get(d, obj, "branch_id")),
                       &in->branch) &&
            api_life(q, obj, "ephemeral_seconds", &in->ephemeral_us);
 }
@@ -63,7 +64,7 @@ void api_fork_create(request *q)
     face_count(q, "fork", ramet_fork_type_name(in.type));
     request_add_header(
         q, "Location",
-        arena_printf(q->a, "/ramet/v1/sessions/%s", face_escape(q, out.session->id)));
+        arena_printf(q->arena, "/ramet/v1/sessions/%s", face_escape(q, out.session->id)));
 }
 
 void api_rewind_to(request *q)

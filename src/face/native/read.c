@@ -16,9 +16,9 @@ bool api_entries(request *q, const char *name, ramet_entry_in **out, size_t *n)
     const json_node *list = face_member(q, name);
     ramet_error err;
     *n = 0;
-    *out = arena_array(q->a, (list ? list->count : 0) + 1, sizeof **out);
+    *out = arena_array(q->arena, (list ? list->count : 0) + 1, sizeof **out);
     for (const json_node *v = json_first(&q->json, list); v; v = json_next(&q->json, list, v))
-        if (!native_entry_in(q->a, &q->json, v, &(*out)[(*n)++], &err)) {
+        if (!native_entry_in(q->arena, &q->json, v, &(*out)[(*n)++], &err)) {
             request_error(q, &err);
             return false;
         }
@@ -27,7 +27,7 @@ bool api_entries(request *q, const char *name, ramet_entry_in **out, size_t *n)
 
 void api_at(request *q, const char *name, ramet_at *out)
 {
-    form_read(q->a, &q->json, face_member(q, name), &form_at, out, NULL);
+    form_read(q->arena, &q->json, face_member(q, name), &form_at, out, NULL);
 }
 
 bool api_agent(request *q, ramet_agent *room, const ramet_agent **out)
@@ -37,7 +37,7 @@ bool api_agent(request *q, ramet_agent *room, const ramet_agent **out)
     *out = NULL;
     if (!v)
         return true;
-    if (!native_agent_in(q->a, &q->json, v, room, &err)) {
+    if (!native_agent_in(q->arena, &q->json, v, room, &err)) {
         request_error(q, &err);
         return false;
     }
@@ -105,8 +105,8 @@ void api_side(request *q, const char *text, ramet_side_in *out)
     *out = (ramet_side_in){.session = text};
     if (!branch)
         return;
-    const char *front = arena_memdup(q->a, text, (size_t)(mark - text));
-    if (ramet_read(q->c, front, &in, &page) == RAMET_OK)
+    const char *front = arena_memdup(q->arena, text, (size_t)(mark - text));
+    if (ramet_read(q->call, front, &in, &page) == RAMET_OK)
         *out = (ramet_side_in){.session = front, .branch = branch};
 }
 
@@ -122,13 +122,13 @@ static void show(request *q, const void *answer)
 {
     const shown *it = answer;
     form_context context = {.running = native_running, .arg = q->host->turns};
-    form_write(&q->w, it->schema, it->is_pointer ? *(const void *const *)it->value : it->value,
+    form_write(&q->writer, it->schema, it->is_pointer ? *(const void *const *)it->value : it->value,
                &context);
 }
 
 static void show_set(request *q, shown it)
 {
-    shown *kept = arena_alloc(q->a, sizeof *kept);
+    shown *kept = arena_alloc(q->arena, sizeof *kept);
     *kept = it;
     face_render(q, show, kept);
 }
@@ -145,5 +145,5 @@ void api_show_at(request *q, const form_schema *schema, const void *pointer)
 
 const char *api_next_cursor(request *q, int64_t last, bool more)
 {
-    return more && last ? arena_printf(q->a, "%lld", (long long)last) : NULL;
+    return more && last ? arena_printf(q->arena, "%lld", (long long)last) : NULL;
 }

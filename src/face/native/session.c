@@ -24,8 +24,9 @@ void api_session_create(request *q)
         return;
     api_show_at(q, &form_session, &out);
     if (face_answer(q, ramet_session_create(c, &in, &out)))
-        request_add_header(q, "Location",
-                           arena_printf(q->a, "/ramet/v1/sessions/%s", face_escape(q, out->id)));
+        request_add_header(
+            q, "Location",
+            arena_printf(q->arena, "/ramet/v1/sessions/%s", face_escape(q, out->id)));
 }
 
 static ramet_archived archived_of(const char *word)
@@ -38,28 +39,28 @@ static ramet_archived archived_of(const char *word)
 static bool listed_write(request *q, void *arg, size_t i, const ramet_session *s)
 {
     (void)arg, (void)i;
-    form_write(&q->w, &form_session, s,
+    form_write(&q->writer, &form_session, s,
                &(form_context){.running = native_running, .arg = q->host->turns});
     return true;
 }
 
 static void listed_end(request *q, void *next_cursor)
 {
-    jw_end_array(&q->w);
-    jw_kstr(&q->w, "next_cursor", next_cursor);
-    jw_end_object(&q->w);
+    jw_end_array(&q->writer);
+    jw_kstr(&q->writer, "next_cursor", next_cursor);
+    jw_end_object(&q->writer);
 }
 
 void api_sessions_answer(request *q, const form_list *list)
 {
-    jw_object(&q->w);
-    jw_key(&q->w, "sessions");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_key(&q->writer, "sessions");
+    jw_array(&q->writer);
     face_sessions_answer(q, &(face_sessions){.items = list->items,
                                              .n = list->n,
                                              .write = listed_write,
                                              .end = listed_end,
-                                             .arg = arena_strdup(q->a, list->next_cursor)});
+                                             .arg = arena_strdup(q->arena, list->next_cursor)});
 }
 
 void api_sessions_list(request *q)
@@ -91,7 +92,7 @@ void api_session_get(request *q)
         return;
     api_show_at(q, &form_session, &out);
     if (face_answer(q, ramet_session_get(c, face_path(q, "id"), &out)))
-        face_etag(q, out->head.hash, q->out.p, q->out.n);
+        face_etag(q, out->head.hash, q->out.data, q->out.n);
 }
 
 /* null clears a member: the library's "" and {}. */

@@ -17,12 +17,12 @@
 /* The call has no user, but an idempotency key still belongs to the user who sent it. */
 static ramet_call *program_call(request *q)
 {
-    q->c = ramet_call_new(q->host->store, NULL, q->caller.client);
+    q->call = ramet_call_new(q->host->store, NULL, q->caller.client);
     if (q->has_once) {
-        q->once.scope = arena_printf(q->a, "%s by %s", q->once.scope, q->caller.user);
-        ramet_call_once(q->c, &q->once);
+        q->once.scope = arena_printf(q->arena, "%s by %s", q->once.scope, q->caller.user);
+        ramet_call_once(q->call, &q->once);
     }
-    return q->c;
+    return q->call;
 }
 
 /* For work that is not one commit: NULL if its key has been answered already. */
@@ -38,7 +38,7 @@ static ramet_call *work_call(request *q)
 
 static void work_answer(request *q, ramet_status st)
 {
-    face_answer(q, st == RAMET_OK ? ramet_once_keep(q->c) : st);
+    face_answer(q, st == RAMET_OK ? ramet_once_keep(q->call) : st);
 }
 
 void api_store_stats(request *q)
@@ -89,14 +89,14 @@ static bool backup_make(request *q, ramet_call *c, int *fd, int64_t *size)
 {
     struct stat about;
     const char *base = getenv("TMPDIR");
-    char *folder = arena_printf(q->a, "%s/ramet-backup.XXXXXX", base && *base ? base : "/tmp");
+    char *folder = arena_printf(q->arena, "%s/ramet-backup.XXXXXX", base && *base ? base : "/tmp");
     *fd = -1;
     if (!mkdtemp(folder)) {
         request_fail(q, 503, ramet_status_code(RAMET_IO), NULL,
                      "there is no room for a copy: a folder could not be made");
         return false;
     }
-    const char *path = arena_printf(q->a, "%s/ramet.db", folder);
+    const char *path = arena_printf(q->arena, "%s/ramet.db", folder);
     ramet_status st = ramet_backup(c, path, NULL, NULL);
     if (st == RAMET_OK)
         *fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -141,7 +141,7 @@ void api_token_post(request *q)
     if (!api_life(q, q->json.nodes, "expires_seconds", &in.life_us))
         return;
     for (size_t i = 0; i < n; i++)
-        in.roles = arena_printf(q->a, "%s%s%s", in.roles, i ? "," : "", roles[i]);
+        in.roles = arena_printf(q->arena, "%s%s%s", in.roles, i ? "," : "", roles[i]);
     api_show_at(q, &form_token, &out);
     face_answer(q, ramet_token_add(program_call(q), &in, &out));
 }

@@ -67,11 +67,11 @@ static const char *parts_joined(request *q, const char *text, const char *const 
         jw_end_object(&w);
     }
     for (const json_node *v = json_first(&q->json, parts); v; v = json_next(&q->json, parts, v))
-        jw_raw(&w, json_raw(q->a, &q->json, v));
+        jw_raw(&w, json_raw(q->arena, &q->json, v));
     for (size_t i = 0; i < n; i++)
         part_file(&w, files[i]);
     jw_end_array(&w);
-    return buf_keep_whole(&out, q->a);
+    return buf_keep_whole(&out, q->arena);
 }
 
 /* Reads the message in the body: text or parts, attachments. False: the answer is filled in. */
@@ -181,7 +181,7 @@ void api_fan_out(request *q)
         return;
     message.role = RAMET_USER;
     for (const json_node *v = json_first(&q->json, list); v; v = json_next(&q->json, list, v)) {
-        if (!native_agent_in(q->a, &q->json, v, &agents[n], &err)) {
+        if (!native_agent_in(q->arena, &q->json, v, &agents[n], &err)) {
             request_error(q, &err);
             return;
         }
@@ -233,14 +233,14 @@ static bool turn_call(request *q)
 
 static void show_turn(request *q, const void *answer)
 {
-    native_turn(&q->w, *(ramet_turn *const *)answer);
+    native_turn(&q->writer, *(ramet_turn *const *)answer);
 }
 
 /* Answers with the current state of the turn, and stores that for the key. */
 static void turn_answer_now(request *q, ramet_turn *turn)
 {
     face_render(q, show_turn, &turn);
-    face_answer(q, ramet_once_keep(q->c));
+    face_answer(q, ramet_once_keep(q->call));
 }
 
 void api_turn_cancel(request *q)

@@ -90,7 +90,7 @@ static row_data row_read(arena *a, const char *data)
 
 /* The messages of one task, collected while the path is read. */
 typedef struct group {
-    a2a_task t;
+    a2a_task task;
     VEC(ramet_entry) list; /* empty if they are too large */
     VEC(const char *) ids; /* their ids */
     VEC(a2a_span) spans;
@@ -99,9 +99,9 @@ typedef struct group {
 } group;
 
 typedef struct loader {
-    ramet_call *c;
-    arena *a;
-    ramet_session *s;
+    ramet_call *call;
+    arena *arena;
+    ramet_session *session;
     const char *only; /* NULL: all tasks */
     VEC(group *) groups;
     uint32_t *table; /* hash table by id: index of a group + 1 */
@@ -125,7 +125,7 @@ static group *group_find(const loader *l, const char *id)
         return NULL;
     for (size_t s = slot_of(l, id); l->table[s]; s = (s + 1) & (l->slots - 1)) {
         group *g = l->groups.items[l->table[s] - 1];
-        if (strcmp(g->t.id, id) == 0)
+        if (strcmp(g->task.id, id) == 0)
             return g;
     }
     return NULL;
@@ -133,7 +133,7 @@ static group *group_find(const loader *l, const char *id)
 
 static void group_place(loader *l, size_t i)
 {
-    size_t s = slot_of(l, l->groups.items[i]->t.id);
+    size_t s = slot_of(l, l->groups.items[i]->task.id);
     while (l->table[s])
         s = (s + 1) & (l->slots - 1);
     l->table[s] = (uint32_t)i + 1;
@@ -144,15 +144,15 @@ static group *group_get(loader *l, const char *id)
     group *g = group_find(l, id);
     if (g)
         return g;
-    g = arena_alloc(l->a, sizeof *g);
-    g->t = (a2a_task){.id = arena_strdup(l->a, id),
-                      .session = l->s->id,
-                      .state = A2A_COMPLETED,
-                      .branch = l->s->head.branch};
-    VEC_PUSH(l->a, &l->groups, g);
+    g = arena_alloc(l->arena, sizeof *g);
+    g->task = (a2a_task){.id = arena_strdup(l->arena, id),
+                         .session = l->session->id,
+                         .state = A2A_COMPLETED,
+                         .branch = l->session->head.branch};
+    VEC_PUSH(l->arena, &l->groups, g);
     if (l->groups.n * 2 > l->slots) {
         l->slots = l->slots ? l->slots * 2 : 64;
-        l->table = arena_array(l->a, l->slots, sizeof *l->table);
+        l->table = arena_array(l->arena, l->slots, sizeof *l->table);
         for (size_t i = 0; i < l->groups.n; i++)
             group_place(l, i);
     } else {
@@ -170,16 +170,16 @@ static const char *loose_id(arena *a, const char *session, const char *entry)
 
 static void message_add(loader *l, group *g, const ramet_entry *e)
 {
-    const char *id = l->lean ? arena_strdup(l->a, e->id) : e->id;
+    const char *id = l->lean ? arena_strdup(l->arena, e->id) : e->id;
     if (!l->lean)
-        VEC_PUSH(l->a, &g->list, *e);
-    VEC_PUSH(l->a, &g->ids, id);
+        VEC_PUSH(l->arena, &g->list, *e);
+    VEC_PUSH(l->arena, &g->ids, id);
     if (!g->first)
         g->first = e->created;
     g->last = e->created;
     if (l->last != g) {
         a2a_span next = {.lo = e->position};
-        VEC_PUSH(l->a, &g->spans, next);
+        VEC_PUSH(l->arena, &g->spans, next);
         l->last = g;
     }
     a2a_span *span = &g->spans.items[g->spans.n - 1];
@@ -190,21 +190,22 @@ static void message_add(loader *l, group *g, const ramet_entry *e)
 static void load_entry(loader *l, const ramet_entry *e)
 {
     group *g;
-    bool foreign = e->owner_no != l->s->number;
+    bool foreign = e->owner_no != l->session->number;
     if (l->as_one) {
         g = l->loose;
     } else if (foreign) {
         if (!l->foreign)
-            l->loose = group_get(
-                l, e->position == 0 || l->s->is_fork ? l->s->id : loose_id(l->a, l->s->id, e->id));
+            l->loose = group_get(l, e->position == 0 || l->session->is_fork
+                                        ? l->session->id
+                                        : loose_id(l->arena, l->session->id, e->id));
         g = l->loose;
-        g->t.inherited = true;
+        g->task.inherited = true;
     } else if (e->turn_id) {
         g = group_get(l, e->turn_id);
         l->loose = NULL;
     } else {
         if (!l->loose || l->foreign || (e->role == RAMET_USER && l->loose->ids.n))
-            l->loose = group_get(l, loose_id(l->a, l->s->id, e->id));
+            l->loose = group_get(l, loose_id(l->arena, l->session->id, e->id));
         g = l->loose;
     }
     l->foreign = foreign;
@@ -218,11 +219,11 @@ static ramet_status load_path(loader *l, int64_t from, bool *fits)
     int64_t at = from;
     size_t bytes = 0;
     *fits = true;
-    while (at < l->s->head.length && *fits) {
+    while (at < l->session->head.length && *fits) {
         ramet_page page;
         ramet_read_in in = {
-            .limit = PAGE, .by_position = true, .position = at, .branch = l->s->head.branch};
-        ramet_status st = ramet_read(l->c, l->s->id, &in, &page);
+            .limit = PAGE, .by_position = true, .position = at, .branch = l->session->head.branch};
+        ramet_status st = ramet_read(l->call, l->session->id, &in, &page);
         if (st != RAMET_OK || !page.n)
             return st;
         for (size_t i = 0; i < page.n; i++) {
@@ -243,10 +244,11 @@ static ramet_status walk_path(loader *l, int64_t from)
     const ramet_entry *e;
     ramet_read_in in = {.by_position = true,
                         .position = from,
-                        .branch = l->s->head.branch,
-                        .end = l->s->head.length,
+                        .branch = l->session->head.branch,
+                        .end = l->session->head.length,
                         .channel = "history"};
-    ramet_status st = from < in.end ? ramet_stream_open(l->c, l->s->id, &in, &s) : RAMET_OK;
+    ramet_status st =
+        from < in.end ? ramet_stream_open(l->call, l->session->id, &in, &s) : RAMET_OK;
     if (st != RAMET_OK || from >= in.end)
         return st;
     while ((st = ramet_stream_next(s, &e)) == RAMET_OK && e)
@@ -259,29 +261,29 @@ static ramet_status walk_path(loader *l, int64_t from)
 
 static void row_apply(loader *l, const ramet_task *row)
 {
-    row_data r = row_read(l->a, row->data);
+    row_data r = row_read(l->arena, row->data);
     group *g = group_find(l, row->id);
     if (!g && (r.tip || r.turn)) /* its messages are no longer on the path */
         return;
     if (!g)
         g = group_get(l, row->id);
     g->hidden = row->deleted;
-    g->t.created = row->created;
-    g->t.updated = row->updated;
+    g->task.created = row->created;
+    g->task.updated = row->updated;
     bool whole = !r.tip;
     for (size_t i = g->ids.n; i-- > 0 && !whole;)
         whole = strcmp(g->ids.items[i], r.tip) == 0;
     /* A task that was cut in the middle no longer has the status recorded for it. */
     if (!whole)
         return;
-    g->t.state = r.state;
-    g->t.status_at = r.at;
-    g->t.status_time = r.time;
-    g->t.status_message = r.message;
-    g->t.artifacts = r.artifacts;
-    g->t.metadata = r.metadata;
-    g->t.by_row = true;
-    g->t.running = false;
+    g->task.state = r.state;
+    g->task.status_at = r.at;
+    g->task.status_time = r.time;
+    g->task.status_message = r.message;
+    g->task.artifacts = r.artifacts;
+    g->task.metadata = r.metadata;
+    g->task.by_row = true;
+    g->task.running = false;
 }
 
 static const char *error_message(arena *a, const ramet_turn *t)
@@ -317,16 +319,16 @@ static void turn_apply(loader *l, const ramet_turn *t)
                                    [RAMET_TURN_CANCELLED] = A2A_CANCELED,
                                    [RAMET_TURN_FAILED] = A2A_FAILED,
                                    [RAMET_TURN_INTERRUPTED] = A2A_FAILED};
-    g->t.state = by[t->status];
-    g->t.running = t->status == RAMET_TURN_RUNNING;
-    g->t.status_at = t->ended ? t->ended : t->started;
-    g->t.status_message = error_message(l->a, t);
-    g->t.created = t->started;
+    g->task.state = by[t->status];
+    g->task.running = t->status == RAMET_TURN_RUNNING;
+    g->task.status_at = t->ended ? t->ended : t->started;
+    g->task.status_message = error_message(l->arena, t);
+    g->task.created = t->started;
 }
 
 static void group_finish(const loader *l, group *g)
 {
-    a2a_task *t = &g->t;
+    a2a_task *t = &g->task;
     t->n = g->ids.n;
     t->history = g->list.items;
     t->spans = g->spans.items;
@@ -338,8 +340,8 @@ static void group_finish(const loader *l, group *g)
     if (!t->status_at)
         t->status_at = t->updated;
     /* Inherited messages exist in this session only since it was created. */
-    if (t->inherited && t->status_at < l->s->created)
-        t->status_at = l->s->created;
+    if (t->inherited && t->status_at < l->session->created)
+        t->status_at = l->session->created;
 }
 
 static ramet_status load_known(loader *l)
@@ -347,12 +349,12 @@ static ramet_status load_known(loader *l)
     ramet_task *rows;
     ramet_turn *turns;
     size_t n;
-    ramet_status st = ramet_turns(l->c, l->s->id, PAGE, &turns, &n);
+    ramet_status st = ramet_turns(l->call, l->session->id, PAGE, &turns, &n);
     if (st != RAMET_OK)
         return st;
     for (size_t i = 0; i < n; i++)
         turn_apply(l, &turns[i]);
-    st = ramet_tasks(l->c, l->s->id, &rows, &n);
+    st = ramet_tasks(l->call, l->session->id, &rows, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++)
         if (!l->only || strcmp(l->only, rows[i].id) == 0)
             row_apply(l, &rows[i]);
@@ -362,11 +364,11 @@ static ramet_status load_known(loader *l)
 static void load_begin(loader *l)
 {
     if (l->as_one) {
-        l->loose = group_get(l, l->s->id);
-    } else if (l->s->is_fork && (!l->only || strcmp(l->only, l->s->id) == 0)) {
-        group *g = group_get(l, l->s->id);
-        g->t.inherited = true;
-        g->t.created = l->s->created;
+        l->loose = group_get(l, l->session->id);
+    } else if (l->session->is_fork && (!l->only || strcmp(l->only, l->session->id) == 0)) {
+        group *g = group_get(l, l->session->id);
+        g->task.inherited = true;
+        g->task.created = l->session->created;
     }
 }
 
@@ -375,13 +377,17 @@ static ramet_status load_messages(loader *l, int64_t from)
 {
     bool fits;
     load_begin(l);
-    ramet_call_page_bytes(l->c, PIECE_BYTES);
+    ramet_call_page_bytes(l->call, PIECE_BYTES);
     ramet_status st = load_path(l, from, &fits);
-    ramet_call_page_bytes(l->c, 0);
+    ramet_call_page_bytes(l->call, 0);
     if (st != RAMET_OK || fits)
         return st;
-    *l = (loader){
-        .c = l->c, .a = l->a, .s = l->s, .only = l->only, .as_one = l->as_one, .lean = true};
+    *l = (loader){.call = l->call,
+                  .arena = l->arena,
+                  .session = l->session,
+                  .only = l->only,
+                  .as_one = l->as_one,
+                  .lean = true};
     load_begin(l);
     return walk_path(l, from);
 }
@@ -394,21 +400,21 @@ static ramet_status load(loader *l, int64_t from)
 
 ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_t *n)
 {
-    loader l = {.c = c, .a = ramet_call_arena(c)};
+    loader l = {.call = c, .arena = ramet_call_arena(c)};
     *out = NULL;
     *n = 0;
-    ramet_status st = ramet_session_get(c, session, &l.s);
+    ramet_status st = ramet_session_get(c, session, &l.session);
     if (st == RAMET_OK)
         st = load(&l, 0);
     if (st != RAMET_OK)
         return st;
-    *out = arena_array(l.a, l.groups.n + 1, sizeof **out);
+    *out = arena_array(l.arena, l.groups.n + 1, sizeof **out);
     for (size_t i = 0; i < l.groups.n; i++) {
         group *g = l.groups.items[i];
         if (g->hidden)
             continue;
         group_finish(&l, g);
-        (*out)[(*n)++] = g->t;
+        (*out)[(*n)++] = g->task;
     }
     return RAMET_OK;
 }
@@ -481,15 +487,15 @@ static ramet_status begins_at(ramet_call *c, const ramet_session *s, const char 
 
 ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2a_task **out)
 {
-    loader l = {.c = c, .a = ramet_call_arena(c), .only = id};
+    loader l = {.call = c, .arena = ramet_call_arena(c), .only = id};
     int64_t from = 0;
     const char *at = session;
     *out = NULL;
     ramet_status st = at ? RAMET_OK : session_of(c, id, &at);
     if (st == RAMET_OK && at)
-        st = ramet_session_get(c, at, &l.s);
+        st = ramet_session_get(c, at, &l.session);
     if (st == RAMET_OK && at)
-        st = begins_at(c, l.s, id, &from);
+        st = begins_at(c, l.session, id, &from);
     if (st == RAMET_OK && at)
         st = load(&l, from);
     if (st != RAMET_OK)
@@ -498,23 +504,23 @@ ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2
     if (!g || g->hidden)
         return RAMET_TURN_NOT_FOUND;
     group_finish(&l, g);
-    *out = &g->t;
+    *out = &g->task;
     return RAMET_OK;
 }
 
 ramet_status a2a_task_effective(ramet_call *c, const char *session, bool in_memory, a2a_task **out)
 {
-    loader l = {.c = c, .a = ramet_call_arena(c), .as_one = true, .in_memory = in_memory};
+    loader l = {.call = c, .arena = ramet_call_arena(c), .as_one = true, .in_memory = in_memory};
     *out = NULL;
-    ramet_status st = ramet_session_get(c, session, &l.s);
+    ramet_status st = ramet_session_get(c, session, &l.session);
     if (st == RAMET_OK)
         st = load_messages(&l, 0);
     if (st != RAMET_OK)
         return st;
     group_finish(&l, l.loose);
-    *out = &l.loose->t;
-    (*out)->status_at = (*out)->updated = l.s->updated;
-    (*out)->created = l.s->created;
+    *out = &l.loose->task;
+    (*out)->status_at = (*out)->updated = l.session->updated;
+    (*out)->created = l.session->created;
     return RAMET_OK;
 }
 

@@ -174,8 +174,8 @@ typedef VEC(ramet_entry_in) in_list;
 typedef VEC(ramet_entry) entry_list;
 
 typedef struct put {
-    ramet_call *c;
-    arena *a;
+    ramet_call *call;
+    arena *arena;
     const char *session;
     const a2a_task_in *in;
     int64_t branch; /* the branch of a task that was cut off; 0: the head */
@@ -196,13 +196,13 @@ static const ramet_entry *own_find(put *p, const char *id)
 {
     size_t i = table_find(&p->own, id);
     if (!i)
-        i = table_find(&p->own, a2a_derived(p->a, p->in->id, id));
+        i = table_find(&p->own, a2a_derived(p->arena, p->in->id, id));
     return i ? &p->path.items[i - 1] : NULL;
 }
 
 static void own_fill(put *p)
 {
-    p->own = table_new(p->a, p->path.n);
+    p->own = table_new(p->arena, p->path.n);
     for (size_t i = 0; i < p->path.n; i++)
         if (own_entry(p, &p->path.items[i]))
             table_add(&p->own, p->path.items[i].id, i + 1);
@@ -215,15 +215,15 @@ static ramet_status path_load(put *p, int64_t from)
     for (int64_t at = from;;) {
         ramet_read_in in = {
             .limit = PAGE, .by_position = true, .position = at, .branch = p->branch};
-        ramet_status st = ramet_read(p->c, p->session, &in, &page);
+        ramet_status st = ramet_read(p->call, p->session, &in, &page);
         if (st != RAMET_OK)
             return st;
         if (at == from)
-            p->head = arena_strdup(p->a, page.head.hash);
+            p->head = arena_strdup(p->arena, page.head.hash);
         else if (strcmp(p->head, page.head.hash) != 0)
             return path_load(p, from);
         for (size_t i = 0; i < page.n; i++)
-            VEC_PUSH(p->a, &p->path, page.entries[i]);
+            VEC_PUSH(p->arena, &p->path, page.entries[i]);
         if (!page.more_after || !page.n)
             return RAMET_OK;
         at = page.entries[page.n - 1].position + 1;
@@ -235,7 +235,7 @@ static ramet_status path_load(put *p, int64_t from)
 static ramet_status list_make(put *p)
 {
     p->list.n = p->ids.n = 0;
-    p->listed = table_new(p->a, p->in->n);
+    p->listed = table_new(p->arena, p->in->n);
     own_fill(p);
     for (size_t i = 0; i < p->in->n; i++) {
         const a2a_message *m = &p->in->history[i];
@@ -248,16 +248,16 @@ static ramet_status list_make(put *p)
         if (own) {
             id = own->id;
         } else {
-            ramet_status st = ramet_entry_get(p->c, p->session, p->branch, m->id, &there);
-            if (st == RAMET_OK && shown_same(p->a, m, there))
+            ramet_status st = ramet_entry_get(p->call, p->session, p->branch, m->id, &there);
+            if (st == RAMET_OK && shown_same(p->arena, m, there))
                 continue;
             if (st == RAMET_OK)
-                id = a2a_derived(p->a, p->in->id, m->id);
+                id = a2a_derived(p->arena, p->in->id, m->id);
             else if (st != RAMET_ENTRY_NOT_FOUND)
                 return st;
         }
-        VEC_PUSH(p->a, &p->list, m);
-        VEC_PUSH(p->a, &p->ids, id);
+        VEC_PUSH(p->arena, &p->list, m);
+        VEC_PUSH(p->arena, &p->ids, id);
     }
     return RAMET_OK;
 }
@@ -280,7 +280,7 @@ static size_t list_match(put *p, int64_t *differs)
         if (!own_entry(p, e))
             continue;
         const a2a_message *m = n < p->list.n ? p->list.items[n] : NULL;
-        if (m && id_is(p->a, p->in->id, m, e) && content_same(p->a, m, e))
+        if (m && id_is(p->arena, p->in->id, m, e) && content_same(p->arena, m, e))
             n++;
         else
             *differs = (int64_t)i;
@@ -301,12 +301,13 @@ static const char *tip_of(const put *p)
 
 static ramet_status put_append(put *p, size_t from)
 {
-    ramet_task_in row = {p->in->id, a2a_row_data(p->a, p->in, tip_of(p), false), p->in->status_at};
+    ramet_task_in row = {p->in->id, a2a_row_data(p->arena, p->in, tip_of(p), false),
+                         p->in->status_at};
     ramet_append_out done = {.head = {.branch = 0}};
     const char *head = p->head;
     do {
         size_t n = p->list.n - from < PAGE ? p->list.n - from : PAGE;
-        ramet_entry_in *entries = arena_array(p->a, n + 1, sizeof *entries);
+        ramet_entry_in *entries = arena_array(p->arena, n + 1, sizeof *entries);
         for (size_t i = 0; i < n; i++)
             entries[i] = new_entry(p, from + i);
         from += n;
@@ -315,7 +316,7 @@ static ramet_status put_append(put *p, size_t from)
                               .branch = p->branch,
                               .expected_head = n ? head : NULL,
                               .task = from == p->list.n ? &row : NULL};
-        ramet_status st = ramet_append(p->c, p->session, &in, &done);
+        ramet_status st = ramet_append(p->call, p->session, &in, &done);
         if (st != RAMET_OK)
             return st;
         head = done.head.hash;
@@ -336,7 +337,7 @@ static ramet_entry_in kept_entry(const put *p, const ramet_entry *e, bool copy)
     in.state_delta = e->state_delta;
     in.created = e->created;
     if (e->turn_id)
-        in.invocation = a2a_invocation(p->a, e);
+        in.invocation = a2a_invocation(p->arena, e);
     return in;
 }
 
@@ -350,26 +351,27 @@ static ramet_status put_sync(put *p, size_t matched, size_t differs)
         if (strcmp(e->channel, "history") != 0)
             continue;
         if (i < differs || !own_entry(p, e)) {
-            VEC_PUSH(p->a, &all, kept_entry(p, e, i >= differs));
+            VEC_PUSH(p->arena, &all, kept_entry(p, e, i >= differs));
         } else if (matched < p->list.n) {
-            VEC_PUSH(p->a, &all, new_entry(p, matched));
+            VEC_PUSH(p->arena, &all, new_entry(p, matched));
             matched++;
         }
     }
     for (; matched < p->list.n; matched++)
-        VEC_PUSH(p->a, &all, new_entry(p, matched));
-    ramet_status st = ramet_sync(p->c, p->session, all.items, all.n, p->head, &out);
+        VEC_PUSH(p->arena, &all, new_entry(p, matched));
+    ramet_status st = ramet_sync(p->call, p->session, all.items, all.n, p->head, &out);
     if (st != RAMET_OK)
         return st;
-    ramet_task_in row = {p->in->id, a2a_row_data(p->a, p->in, tip_of(p), false), p->in->status_at};
-    return ramet_task_put(p->c, p->session, &row, NULL);
+    ramet_task_in row = {p->in->id, a2a_row_data(p->arena, p->in, tip_of(p), false),
+                         p->in->status_at};
+    return ramet_task_put(p->call, p->session, &row, NULL);
 }
 
 static ramet_status put_once(put *p, bool *moved)
 {
     ramet_turn_at at;
     int64_t differs;
-    ramet_status st = ramet_turn_find(p->c, p->session, RAMET_LOG_MAIN, p->in->id, &at);
+    ramet_status st = ramet_turn_find(p->call, p->session, RAMET_LOG_MAIN, p->in->id, &at);
     bool known = st == RAMET_OK;
     if (!known && st != RAMET_TURN_NOT_FOUND)
         return st;
@@ -400,7 +402,7 @@ static ramet_status put_once(put *p, bool *moved)
 ramet_status a2a_task_put(ramet_call *c, const char *session, const a2a_task_in *in, a2a_task **out,
                           bool *moved)
 {
-    put p = {.c = c, .a = ramet_call_arena(c), .session = session, .in = in};
+    put p = {.call = c, .arena = ramet_call_arena(c), .session = session, .in = in};
     ramet_task *row;
     ramet_status st = ramet_task_get(c, in->id, &row);
     bool turned = false;
@@ -421,7 +423,7 @@ ramet_status a2a_task_put(ramet_call *c, const char *session, const a2a_task_in 
     st = a2a_task_get(c, session, in->id, out);
     /* A task on an abandoned branch is stored but not shown. */
     if (st == RAMET_TURN_NOT_FOUND) {
-        *out = arena_alloc(p.a, sizeof **out);
+        *out = arena_alloc(p.arena, sizeof **out);
         **out = (a2a_task){.id = in->id,
                            .session = session,
                            .state = in->state,
@@ -438,7 +440,7 @@ ramet_status a2a_task_put(ramet_call *c, const char *session, const a2a_task_in 
 /* The list as entries without duplicate ids; messages already on the path are copied from there. */
 static ramet_status history_entries(put *p, const a2a_message *list, size_t n, in_list *out)
 {
-    id_table seen = table_new(p->a, n), there = table_new(p->a, p->path.n);
+    id_table seen = table_new(p->arena, n), there = table_new(p->arena, p->path.n);
     for (size_t i = 0; i < p->path.n; i++)
         table_add(&there, p->path.items[i].id, i + 1);
     for (size_t i = 0; i < n; i++) {
@@ -447,10 +449,10 @@ static ramet_status history_entries(put *p, const a2a_message *list, size_t n, i
             continue;
         table_add(&seen, m->id, i + 1);
         size_t at = table_find(&there, m->id);
-        if (at && content_same(p->a, m, &p->path.items[at - 1]))
-            VEC_PUSH(p->a, out, kept_entry(p, &p->path.items[at - 1], true));
+        if (at && content_same(p->arena, m, &p->path.items[at - 1]))
+            VEC_PUSH(p->arena, out, kept_entry(p, &p->path.items[at - 1], true));
         else
-            VEC_PUSH(p->a, out, a2a_entry_in(m, m->task ? m->task : p->session));
+            VEC_PUSH(p->arena, out, a2a_entry_in(m, m->task ? m->task : p->session));
     }
     return RAMET_OK;
 }
@@ -458,7 +460,7 @@ static ramet_status history_entries(put *p, const a2a_message *list, size_t n, i
 ramet_status a2a_history_put(ramet_call *c, const char *session, const a2a_message *list, size_t n,
                              bool *moved)
 {
-    put p = {.c = c, .a = ramet_call_arena(c), .session = session};
+    put p = {.call = c, .arena = ramet_call_arena(c), .session = session};
     ramet_status st = RAMET_HEAD_MOVED;
     for (int i = 0; i < TRIES && st == RAMET_HEAD_MOVED; i++) {
         in_list all = {0};

@@ -16,7 +16,7 @@
 /* -------------------------------------------------------------------- unpacking */
 
 typedef struct walk {
-    arena *a;
+    arena *arena;
     size_t left; /* number of fields the message may still have */
     const char *why;
 } walk;
@@ -53,7 +53,7 @@ static bool walk_bytes(walk *w, const ProtobufCFieldDescriptor *f, const uint8_t
     if (f->type != PROTOBUF_C_TYPE_STRING)
         return true;
     if (memchr(p, 0, n) || !utf8_valid((const char *)p, n))
-        return walk_bad(w, arena_printf(w->a, "%s must be UTF-8 without U+0000", f->name));
+        return walk_bad(w, arena_printf(w->arena, "%s must be UTF-8 without U+0000", f->name));
     return true;
 }
 
@@ -102,7 +102,7 @@ static void arena_give(void *a, void *p)
 ProtobufCMessage *proto_unpack(arena *a, const ProtobufCMessageDescriptor *d, const void *bytes,
                                size_t n, const char **why)
 {
-    walk w = {.a = a, .left = PROTO_MAX_FIELDS};
+    walk w = {.arena = a, .left = PROTO_MAX_FIELDS};
     const uint8_t *p = bytes;
     ProtobufCAllocator memory = {arena_take, arena_give, a};
     if (!walk_message(&w, d, p, p + n, 0)) {

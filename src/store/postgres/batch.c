@@ -150,7 +150,7 @@ typedef struct pg_write {
 } pg_write;
 
 struct pg_batch {
-    arena *a; /* memory of the values */
+    arena *arena; /* memory of the values */
     pg_write *writes;
     size_t n, cap, bytes;
     size_t operation; /* the first write of the running operation */
@@ -174,7 +174,7 @@ typedef struct params {
 pg_batch *batch_new(void)
 {
     pg_batch *b = xcalloc(1, sizeof *b);
-    b->a = arena_new();
+    b->arena = arena_new();
     return b;
 }
 
@@ -184,14 +184,14 @@ void batch_free(pg_batch *b)
         return;
     for (size_t i = 0; i < 1 << N_MERGES; i++)
         free(b->many[i]);
-    arena_free(b->a);
+    arena_free(b->arena);
     free(b->writes);
     free(b);
 }
 
 void batch_clear(pg_batch *b)
 {
-    arena_reset(b->a);
+    arena_reset(b->arena);
     b->n = b->bytes = b->operation = 0;
 }
 
@@ -216,7 +216,7 @@ void batch_keep(pg_batch *b, const pg_stmt *q)
         size_t len = is_int ? 8 : q->values[i] ? (size_t)q->lengths[i] : 0;
         w->types[i] = q->types[i];
         w->lengths[i] = (int)len;
-        w->values[i] = from ? arena_memdup(b->a, from, len) : NULL;
+        w->values[i] = from ? arena_memdup(b->arena, from, len) : NULL;
         b->bytes += len + 16;
     }
 }
@@ -244,7 +244,7 @@ static void row_put(buf *to, const pg_write *row)
     }
     uint32_t len = htonl((uint32_t)(to->n - at - 4));
     if (!to->over)
-        memcpy(to->p + at, &len, 4);
+        memcpy(to->data + at, &len, 4);
 }
 
 /* Writes the rows in PostgreSQL's binary form of an array. */
@@ -270,7 +270,7 @@ static bool types_ask(pg *d)
         buf_printf(&text, "%s'%s'", i ? "," : "", merges[i].type);
     buf_puts(&text, "]::regtype[]) WITH ORDINALITY u(type,n) JOIN pg_type t ON t.oid=u.type "
                     "ORDER BY u.n");
-    PGresult *r = link_exec(d, text.p);
+    PGresult *r = link_exec(d, text.data);
     buf_release(&text);
     for (size_t i = 0; r && i < N_MERGES; i++) {
         b->types[i] = (Oid)strtoul(PQgetvalue(r, (int)i, 0), NULL, 10);
@@ -358,11 +358,11 @@ static void rows_add(pg_batch *b, params *p, size_t which, pg_write **rows, size
     buf_init(&array, (size_t)1 << 30);
     array_make(&array, b->types[which], rows, n);
     int len = (int)array.n;
-    param_add(p, b->arrays[which], buf_keep(&array, b->a), len);
+    param_add(p, b->arrays[which], buf_keep(&array, b->arena), len);
     if (!merges[which].counted)
         return;
     int64_t count = link_int((int64_t)n);
-    param_add(p, PG_INT8, arena_memdup(b->a, &count, 8), 8);
+    param_add(p, PG_INT8, arena_memdup(b->arena, &count, 8), 8);
 }
 
 /* Adds a text whose parameters are numbered from 1 on, after `before` others. */
@@ -396,7 +396,7 @@ static void many_text(buf *to, unsigned mask)
                        m->counted, ++before);
     }
     if (check.n)
-        buf_printf(to, " SELECT 1/(CASE WHEN %s THEN 1 ELSE 0 END)", check.p);
+        buf_printf(to, " SELECT 1/(CASE WHEN %s THEN 1 ELSE 0 END)", check.data);
     else
         buf_puts(to, " SELECT 1");
     buf_release(&check);
@@ -422,7 +422,7 @@ static void many_send(pg *d, unsigned mask, const params *p)
     if ((*q)->prepared == PG_NEW)
         many_text(&text, mask);
     snprintf(name, sizeof name, "many_%x", mask);
-    link_whole(d, *q, name, text.n ? text.p : NULL, p->n, p->types, p->values, p->lengths,
+    link_whole(d, *q, name, text.n ? text.data : NULL, p->n, p->types, p->values, p->lengths,
                p->formats, FOR_WRITE);
     buf_release(&text);
 }
@@ -507,7 +507,7 @@ static const whole *whole_of(const pg_batch *b, params *p)
 /* Collects the rows of each merge. False: rows conflict. */
 static bool many_gather(pg_batch *b, params *p, unsigned *mask)
 {
-    pg_write **rows = arena_array(b->a, b->n + 1, sizeof *rows);
+    pg_write **rows = arena_array(b->arena, b->n + 1, sizeof *rows);
     for (size_t which = 0; which < N_MERGES; which++) {
         const merge *m = &merges[which];
         size_t n = 0;

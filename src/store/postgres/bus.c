@@ -240,7 +240,7 @@ static void part_take(bus *b, const char *text)
         return;
     buf_puts(&s->text, text + head);
     if (more == '.' && !s->text.over)
-        deliver(b, s->text.p, s->text.n);
+        deliver(b, s->text.data, s->text.n);
 }
 
 static void event_take(bus *b, int64_t no)
@@ -419,7 +419,7 @@ static void *sender_main(void *arg)
         size_t n = batch_make(b, &batch);
         pthread_mutex_unlock(&b->lock);
         c = c ? c : send_open(b);
-        bool sent = c && batch_out(b, c, batch.p);
+        bool sent = c && batch_out(b, c, batch.data);
         if (!sent) {
             PQfinish(c);
             c = NULL;

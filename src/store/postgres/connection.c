@@ -139,7 +139,7 @@ static void forget(pg *d)
         if (d->stmts[i])
             d->stmts[i]->prepared = PG_NEW;
     for (int i = 0; i < PG_OWN; i++)
-        d->own[i].q.prepared = PG_NEW;
+        d->own[i].stmt.prepared = PG_NEW;
     batch_forget(d->batch);
     prefetch_forget(&d->base);
     d->n_sent = d->n_done = 0;
@@ -267,7 +267,7 @@ void link_ints(pg *d, const char *sql, const int64_t *args, int n, pg_purpose wh
 {
     char name[16];
     int own = own_of(d, sql);
-    pg_stmt *q = own < 0 ? NULL : &d->own[own].q;
+    pg_stmt *q = own < 0 ? NULL : &d->own[own].stmt;
     Oid types[4];
     int64_t ints[4];
     const char *values[4];

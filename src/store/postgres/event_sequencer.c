@@ -36,7 +36,7 @@ struct sequencer {
     db_site *site;
     event_callback on_event;
     void *arg;
-    pg *d; /* used by the thread only */
+    pg *connection; /* used by the thread only */
 
     pthread_mutex_t lock;
     pthread_cond_t work, done;
@@ -51,7 +51,7 @@ struct sequencer {
 static int64_t move_some(sequencer *s, int64_t *newest)
 {
     static const int64_t max = BATCH;
-    pg *d = s->d;
+    pg *d = s->connection;
     if (db_begin_schema(&d->base) != RAMET_OK)
         return -1;
     link_begin(d, "BEGIN ISOLATION LEVEL READ COMMITTED", FOR_NOTHING);
@@ -68,20 +68,20 @@ static void pass(sequencer *s)
 {
     char message[512];
     int64_t n = BATCH, newest = 0;
-    if (!s->d && pg_connect(s->site, &s->d, message) != RAMET_OK)
+    if (!s->connection && pg_connect(s->site, &s->connection, message) != RAMET_OK)
         return;
     while (n == BATCH) {
         n = move_some(s, &newest);
         if (n > 0) {
-            link_ints(s->d, notify_sql, &newest, 1, FOR_NOTHING);
-            link_sync(s->d);
+            link_ints(s->connection, notify_sql, &newest, 1, FOR_NOTHING);
+            link_sync(s->connection);
         }
         if (n >= 0 && s->on_event)
             s->on_event(s->arg, newest);
     }
-    if (n < 0 && s->d->link == LINK_LOST) {
-        pg_close(s->d);
-        s->d = NULL;
+    if (n < 0 && s->connection->link == LINK_LOST) {
+        pg_close(s->connection);
+        s->connection = NULL;
     }
 }
 
@@ -190,7 +190,7 @@ void sequencer_free(sequencer *s)
     pthread_mutex_unlock(&s->lock);
     if (s->running)
         pthread_join(s->thread, NULL);
-    pg_close(s->d);
+    pg_close(s->connection);
     pthread_mutex_destroy(&s->lock);
     pthread_cond_destroy(&s->work);
     pthread_cond_destroy(&s->done);

@@ -53,7 +53,7 @@ typedef struct fulltext {
     bool exact;            /* the lexemes decide, unless the document is unsure */
     int rows;              /* of the current statement */
     int64_t last;          /* number of the last document */
-    db_stmt *q;            /* NULL: none is open */
+    db_stmt *stmt;         /* NULL: none is open */
 } fulltext;
 
 static fulltext *fulltext_of(fts *f)
@@ -88,16 +88,16 @@ static ramet_status fulltext_begin_write(fts *f)
 {
     ramet_status st;
     int tries = 0;
-    while ((st = lock_take((pg *)f->d)) == RAMET_BUSY && ++tries < LOCK_TRIES)
-        db_rollback(f->d);
+    while ((st = lock_take((pg *)f->db)) == RAMET_BUSY && ++tries < LOCK_TRIES)
+        db_rollback(f->db);
     if (st != RAMET_OK)
-        db_rollback(f->d);
+        db_rollback(f->db);
     return st;
 }
 
 static void fulltext_clear(fts *f)
 {
-    q_run(db_query(f->d, Q_fts_clear));
+    q_run(db_query(f->db, Q_fts_clear));
 }
 
 static ramet_status fulltext_reset(fts *f)
@@ -106,7 +106,7 @@ static ramet_status fulltext_reset(fts *f)
     if (st != RAMET_OK)
         return st;
     fts_clear(f);
-    return db_commit(f->d);
+    return db_commit(f->db);
 }
 
 /* ---------------------------------------------------------------- a document */
@@ -117,7 +117,7 @@ typedef struct lexeme {
 } lexeme;
 
 typedef struct lexemes {
-    arena *a;
+    arena *arena;
     VEC(lexeme) v;
     uint32_t place;
     bool unsure;
@@ -142,14 +142,15 @@ static void lexeme_add(void *arg, const char *text, size_t len, size_t start, si
     size_t kept = lexeme_length(text, len);
     x->place++;
     x->unsure |= kept < len || x->place > PLACES;
-    lexeme one = {arena_memdup(x->a, text, kept), (uint32_t)kept, x->place > PLACES ? 0 : x->place};
-    VEC_PUSH(x->a, &x->v, one);
+    lexeme one = {arena_memdup(x->arena, text, kept), (uint32_t)kept,
+                  x->place > PLACES ? 0 : x->place};
+    VEC_PUSH(x->arena, &x->v, one);
 }
 
 static void scope_add(lexemes *x, char letter, int64_t number)
 {
-    const char *text = arena_printf(x->a, " %c%" PRId64, letter, number);
-    VEC_PUSH(x->a, &x->v, ((lexeme){text, (uint32_t)strlen(text), 0}));
+    const char *text = arena_printf(x->arena, " %c%" PRId64, letter, number);
+    VEC_PUSH(x->arena, &x->v, ((lexeme){text, (uint32_t)strlen(text), 0}));
 }
 
 /* The order of a tsvector; then by position, words without one last. */
@@ -191,7 +192,7 @@ static void lexemes_sort(lexemes *x)
         x->unsure = places_of(x, i, &next) > POSITIONS;
     if (!x->unsure)
         return;
-    VEC_PUSH(x->a, &x->v, ((lexeme){UNSURE, strlen(UNSURE), 0}));
+    VEC_PUSH(x->arena, &x->v, ((lexeme){UNSURE, strlen(UNSURE), 0}));
     qsort(x->v.items, x->v.n, sizeof *x->v.items, lexeme_order);
 }
 
@@ -212,13 +213,13 @@ static void vector_make(const lexemes *x, buf *out)
             put_number(out, w[p].place, 2);
     }
     for (int i = 0; i < 4; i++)
-        out->p[i] = (char)(n >> 8 * (3 - i));
+        out->data[i] = (char)(n >> 8 * (3 - i));
 }
 
 static bool fulltext_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
                          const char *given)
 {
-    lexemes x = {.a = tmp};
+    lexemes x = {.arena = tmp};
     text = fts_whole(tmp, text, given);
     size_t len = strlen(text);
     buf vector;
@@ -231,16 +232,16 @@ static bool fulltext_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, co
     tokenizer_run(f->cut, text, len, lexeme_add, &x);
     lexemes_sort(&x);
     vector_make(&x, &vector);
-    db_stmt *q = db_query(f->d, Q_fts_add);
+    db_stmt *q = db_query(f->db, Q_fts_add);
     q_int(q, 1, d->tree);
-    q_int(q, 2, d->k);
+    q_int(q, 2, d->key);
     q_int(q, 3, d->no);
     q_int(q, 4, d->session);
     q_int(q, 5, d->role);
     q_int(q, 6, d->created);
     q_int(q, 7, (int64_t)len);
     q_int(q, 8, x.unsure);
-    q_blob(q, 9, vector.p, vector.n);
+    q_blob(q, 9, vector.data, vector.n);
     ((pg_stmt *)q)->types[8] = VECTOR_OID;
     q_run(q);
     buf_release(&vector);
@@ -251,7 +252,7 @@ static void fulltext_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const c
 {
     (void)tmp;
     (void)text;
-    db_stmt *q = db_query(f->d, Q_fts_del);
+    db_stmt *q = db_query(f->db, Q_fts_del);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     q_run(q);
@@ -279,8 +280,8 @@ static void fulltext_tidy(fts *f, int64_t from, int64_t upto)
         "c.relnamespace=current_schema()::regnamespace";
     if (from >> TIDY_BITS == upto >> TIDY_BITS)
         return;
-    PQclear(link_exec((pg *)f->d, sql));
-    db_clear(f->d);
+    PQclear(link_exec((pg *)f->db, sql));
+    db_clear(f->db);
 }
 
 /* --------------------------------------------------------------- expression */
@@ -360,7 +361,7 @@ static const char *expression_make(const fts_want *w)
     for (size_t i = 0; i < w->n_scopes; i++)
         if (w->scopes[i].n || w->scopes[i].letter2)
             put_scope(&b, &w->scopes[i]);
-    return buf_keep(&b, w->a);
+    return buf_keep(&b, w->arena);
 }
 
 /* All words to find; any of them counts. */
@@ -372,7 +373,7 @@ static const char *rank_make(const fts_want *w)
         buf_puts(&b, i ? " | " : "");
         put_tokens(&b, &w->terms[i], " | ");
     }
-    return buf_keep(&b, w->a);
+    return buf_keep(&b, w->arena);
 }
 
 /* The expression for the documents (from, upto], which are whole blocks or all that are left. */
@@ -387,7 +388,7 @@ static const char *expression_within(const fulltext *s, bool blocks)
     for (int64_t i = (s->from + 1) >> BLOCK_BITS; i <= s->upto >> BLOCK_BITS; i++)
         buf_printf(&b, "%s' b%" PRId64 "'", i == (s->from + 1) >> BLOCK_BITS ? "" : " | ", i);
     buf_putc(&b, ')');
-    return buf_keep(&b, s->want->a);
+    return buf_keep(&b, s->want->arena);
 }
 
 /* ------------------------------------------------------------------ finding */
@@ -417,19 +418,19 @@ static void statement_open(fulltext *s)
 {
     bool blocks = range_choose(s);
     s->rows = 0;
-    s->q = db_query(s->base.d, Q_fts_find);
-    q_text(s->q, 1, expression_within(s, blocks));
-    q_int(s->q, 2, s->from);
-    q_int(s->q, 3, s->upto);
-    q_text(s->q, 4, s->rank);
-    q_int(s->q, 5, MAX_ROWS);
+    s->stmt = db_query(s->base.db, Q_fts_find);
+    q_text(s->stmt, 1, expression_within(s, blocks));
+    q_int(s->stmt, 2, s->from);
+    q_int(s->stmt, 3, s->upto);
+    q_text(s->stmt, 4, s->rank);
+    q_int(s->stmt, 5, MAX_ROWS);
 }
 
 /* The next statement continues where the finished one ends. */
 static void statement_end(fulltext *s)
 {
     int64_t end = s->rows == MAX_ROWS ? s->last - 1 : s->from;
-    s->q = NULL;
+    s->stmt = NULL;
     s->looked += s->upto - end;
     s->found += s->rows;
     s->upto = end;
@@ -460,25 +461,25 @@ static bool fulltext_next(fts *f, fts_doc *d)
 {
     fulltext *s = fulltext_of(f);
     for (;;) {
-        if (!s->q) {
-            if (s->upto < s->low || db_status(f->d) != RAMET_OK)
+        if (!s->stmt) {
+            if (s->upto < s->low || db_status(f->db) != RAMET_OK)
                 return false;
             statement_open(s);
         }
-        if (!q_row(s->q)) {
+        if (!q_row(s->stmt)) {
             statement_end(s);
             continue;
         }
         s->rows++;
-        s->last = q_col_int(s->q, 0);
+        s->last = q_col_int(s->stmt, 0);
         *d = (fts_doc){.no = s->last,
-                       .k = q_col_int(s->q, 1),
-                       .tree = q_col_int(s->q, 2),
-                       .session = q_col_int(s->q, 3),
-                       .role = (int)q_col_int(s->q, 4),
-                       .created = q_col_int(s->q, 5),
-                       .unsure = q_col_int(s->q, 7) != 0 || !s->exact,
-                       .score = score_of(s, q_col_real(s->q, 8), q_col_real(s->q, 6))};
+                       .key = q_col_int(s->stmt, 1),
+                       .tree = q_col_int(s->stmt, 2),
+                       .session = q_col_int(s->stmt, 3),
+                       .role = (int)q_col_int(s->stmt, 4),
+                       .created = q_col_int(s->stmt, 5),
+                       .unsure = q_col_int(s->stmt, 7) != 0 || !s->exact,
+                       .score = score_of(s, q_col_real(s->stmt, 8), q_col_real(s->stmt, 6))};
         if (!s->want->pass || s->want->pass(s->want->arg, d))
             return true;
     }
@@ -487,9 +488,9 @@ static bool fulltext_next(fts *f, fts_doc *d)
 static void fulltext_end(fts *f)
 {
     fulltext *s = fulltext_of(f);
-    if (s->q)
-        q_end(s->q);
-    s->q = NULL;
+    if (s->stmt)
+        q_end(s->stmt);
+    s->stmt = NULL;
 }
 
 static const fts_kind fulltext_kind = {
@@ -511,7 +512,7 @@ ramet_status fts_over(db *d, fts **out, char *message)
 {
     fulltext *s = xcalloc(1, sizeof *s);
     *out = NULL;
-    s->base = (fts){.kind = &fulltext_kind, .d = d, .cut = tokenizer_new()};
+    s->base = (fts){.kind = &fulltext_kind, .db = d, .cut = tokenizer_new()};
     if (s->base.cut) {
         *out = &s->base;
         return RAMET_OK;

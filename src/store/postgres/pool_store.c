@@ -57,7 +57,7 @@ typedef struct pool_store {
 
     struct {
         const char *name; /* NULL: unused */
-        pg *d;            /* the connection that holds it */
+        pg *holder;       /* the connection that holds it */
     } jobs[MAX_JOBS];     /* jobs that this process runs */
 } pool_store;
 
@@ -459,7 +459,7 @@ static bool pool_job(store *base, const char *job, int64_t every_us)
     mine = mine && i < MAX_JOBS;
     if (mine) {
         s->jobs[i].name = job;
-        s->jobs[i].d = d;
+        s->jobs[i].holder = d;
     }
     pthread_mutex_unlock(&s->lock);
     if (!mine)
@@ -474,7 +474,7 @@ static void pool_job_end(store *base, const char *job)
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i < MAX_JOBS && !d; i++)
         if (s->jobs[i].name && strcmp(s->jobs[i].name, job) == 0) {
-            d = s->jobs[i].d;
+            d = s->jobs[i].holder;
             s->jobs[i].name = NULL;
         }
     pthread_mutex_unlock(&s->lock);

@@ -232,7 +232,7 @@ struct pg {
     PGresult *answer; /* of a FOR_READ without a statement */
     struct {
         const char *sql; /* NULL: unused */
-        pg_stmt q;       /* whether it is prepared */
+        pg_stmt stmt;    /* whether it is prepared */
     } own[PG_OWN];       /* the statements of link_ints() */
 };
 

@@ -93,7 +93,7 @@ static bool key_make(buf *key, const pg_stmt *q)
 
 static prefetch_item **slot_of(pg_prefetch *h, sql_id id)
 {
-    uint32_t hash = hash_bytes(h->key.p, h->key.n, (uint32_t)id);
+    uint32_t hash = hash_bytes(h->key.data, h->key.n, (uint32_t)id);
     return &h->slots[(hash ^ hash >> 16) % SLOTS];
 }
 
@@ -103,7 +103,7 @@ prefetch_found prefetch_look(pg *d, pg_stmt *q)
     if (!key_make(&h->key, q))
         return PREFETCH_MISS;
     prefetch_item **slot = slot_of(h, q->id), *a = *slot;
-    while (a && (a->id != q->id || a->len != h->key.n || memcmp(a->key, h->key.p, a->len) != 0))
+    while (a && (a->id != q->id || a->len != h->key.n || memcmp(a->key, h->key.data, a->len) != 0))
         a = a->next;
     if (a && a->result) {
         q->res = a->result;
@@ -115,7 +115,7 @@ prefetch_found prefetch_look(pg *d, pg_stmt *q)
     if (!a && h->asked < MAX_ASKED) {
         a = xmalloc(sizeof *a + h->key.n);
         *a = (prefetch_item){.next = *slot, .id = q->id, .len = h->key.n};
-        memcpy(a->key, h->key.p, h->key.n);
+        memcpy(a->key, h->key.data, h->key.n);
         *slot = a;
         h->asked++;
         link_prefetch(d, q, a);

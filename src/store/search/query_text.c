@@ -22,7 +22,7 @@
 /* -------------------------------------------------------------------- terms */
 
 typedef struct cut_job {
-    arena *a;
+    arena *arena;
     VEC(fts_token) v;
 } cut_job;
 
@@ -31,13 +31,13 @@ static void cut_word(void *arg, const char *text, size_t len, size_t start, size
     cut_job *j = arg;
     (void)start;
     (void)end;
-    fts_token t = {arena_memdup(j->a, text, len), len};
-    VEC_PUSH(j->a, &j->v, t);
+    fts_token t = {arena_memdup(j->arena, text, len), len};
+    VEC_PUSH(j->arena, &j->v, t);
 }
 
 void fts_term_cut(fts *f, arena *a, fts_term *t)
 {
-    cut_job j = {.a = a};
+    cut_job j = {.arena = a};
     tokenizer_run(f->cut, t->text, strlen(t->text), cut_word, &j);
     t->tokens = j.v.items;
     t->n = j.v.n;
@@ -48,7 +48,7 @@ void fts_term_cut(fts *f, arena *a, fts_term *t)
 /* Matches one term at a time, so that a query may have any number of words. `run` tells, for each
  * number of words of the phrase, whether the last words of the text are its beginning. */
 typedef struct fit {
-    const fts_term *t;
+    const fts_term *term;
     bool *run;
     bool found;
 } fit;
@@ -58,20 +58,20 @@ static void fit_word(void *arg, const char *text, size_t len, size_t start, size
     fit *f = arg;
     (void)start;
     (void)end;
-    for (size_t i = f->t->n; !f->found && i > 0; i--) {
-        const fts_token *w = &f->t->tokens[i - 1];
-        bool prefix = f->t->prefix && i == f->t->n;
+    for (size_t i = f->term->n; !f->found && i > 0; i--) {
+        const fts_token *w = &f->term->tokens[i - 1];
+        bool prefix = f->term->prefix && i == f->term->n;
         f->run[i] = f->run[i - 1] && (prefix ? len >= w->len : len == w->len) &&
                     memcmp(text, w->text, w->len) == 0;
     }
-    f->found |= f->run[f->t->n];
+    f->found |= f->run[f->term->n];
 }
 
 bool fts_text_fits(fts *f, const char *text, const fts_term *terms, size_t n)
 {
     bool fits = true;
     for (size_t i = 0; fits && i < n; i++) {
-        fit one = {.t = &terms[i], .run = xcalloc(terms[i].n + 1, sizeof(bool))};
+        fit one = {.term = &terms[i], .run = xcalloc(terms[i].n + 1, sizeof(bool))};
         one.run[0] = true;
         tokenizer_run(f->cut, text, strlen(text), fit_word, &one);
         fits = one.found != terms[i].without;

@@ -18,7 +18,7 @@ void fts_close(fts *f)
 
 db *fts_db(fts *f)
 {
-    return f->d;
+    return f->db;
 }
 
 ramet_status fts_begin_write(fts *f)
@@ -37,7 +37,7 @@ ramet_status fts_reset(fts *f)
 void fts_state_get(fts *f, fts_state *s)
 {
     *s = (fts_state){0};
-    db_stmt *q = db_query(f->d, Q_fts_state_get);
+    db_stmt *q = db_query(f->db, Q_fts_state_get);
     if (q_row(q)) {
         const char *print = q_col_text(q, 6);
         s->mark = q_col_range(q, 0, 0, STATE_MAX, "state.mark");
@@ -48,14 +48,14 @@ void fts_state_get(fts *f, fts_state *s)
         s->top = q_col_range(q, 5, 0, STATE_MAX, "state.top");
         snprintf(s->print, sizeof s->print, "%s", print ? print : "");
     } else {
-        db_fail(f->d, RAMET_DAMAGED, "the index has lost its state");
+        db_fail(f->db, RAMET_DAMAGED, "the index has lost its state");
     }
     q_end(q);
 }
 
 void fts_state_set(fts *f, const fts_state *s)
 {
-    db_stmt *q = db_query(f->d, Q_fts_state_set);
+    db_stmt *q = db_query(f->db, Q_fts_state_set);
     q_int(q, 1, s->mark);
     q_int(q, 2, s->done);
     q_int(q, 3, s->scan_tree);
@@ -69,8 +69,8 @@ void fts_state_set(fts *f, const fts_state *s)
 void fts_clear(fts *f)
 {
     f->kind->clear(f);
-    q_run(db_query(f->d, Q_fts_clear_span));
-    q_run(db_query(f->d, Q_fts_clear_tree));
+    q_run(db_query(f->db, Q_fts_clear_span));
+    q_run(db_query(f->db, Q_fts_clear_tree));
     fts_state_set(f, &(fts_state){0});
 }
 
@@ -92,7 +92,7 @@ void fts_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text)
 
 void fts_span_add(fts *f, int64_t block, int64_t lo, int64_t hi)
 {
-    db_stmt *q = db_query(f->d, Q_fts_span_add);
+    db_stmt *q = db_query(f->db, Q_fts_span_add);
     q_int(q, 1, block);
     q_int(q, 2, lo);
     q_int(q, 3, hi);
@@ -106,7 +106,7 @@ int64_t fts_owner(fts *f, const char *name, bool make)
 
 int64_t fts_tree_owner(fts *f, int64_t tree)
 {
-    db_stmt *q = db_query(f->d, Q_fts_tree_get);
+    db_stmt *q = db_query(f->db, Q_fts_tree_get);
     q_int(q, 1, tree);
     int64_t owner = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
@@ -115,7 +115,7 @@ int64_t fts_tree_owner(fts *f, int64_t tree)
 
 void fts_tree_add(fts *f, int64_t tree, int64_t owner)
 {
-    db_stmt *q = db_query(f->d, Q_fts_tree_add);
+    db_stmt *q = db_query(f->db, Q_fts_tree_add);
     q_int(q, 1, tree);
     q_int(q, 2, owner);
     q_run(q);

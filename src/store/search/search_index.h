@@ -58,7 +58,7 @@ void fts_clear(fts *f);
 /* ---- documents; inside a write */
 
 typedef struct fts_doc {
-    int64_t no, k, tree, session, created;
+    int64_t no, key, tree, session, created;
     int role;
     double score;
     bool unsure; /* only the text can decide whether it matches: fts_text_fits() */
@@ -136,7 +136,7 @@ typedef struct fts_want {
     size_t enough;  /* about how many the caller needs */
     fts_pass pass;  /* NULL: everything passes */
     void *arg;
-    arena *a;               /* lives until the end of the search */
+    arena *arena;           /* lives until the end of the search */
     const char *expression; /* initially NULL; private to the index */
     double *weights;        /* likewise */
 } fts_want;

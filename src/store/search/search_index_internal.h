@@ -30,7 +30,7 @@ typedef struct fts_kind {
 
 struct fts {
     const fts_kind *kind;
-    db *d;
+    db *db;
     tokenizer *cut;
 };
 

@@ -45,9 +45,9 @@ static void parts_write(schema_writer *t)
 {
     char sql[512];
     int parts = parts_of(t);
-    for (size_t at = 0; parts > 1 && at < t->spread.n; at += strlen(t->spread.p + at) + 1)
+    for (size_t at = 0; parts > 1 && at < t->spread.n; at += strlen(t->spread.data + at) + 1)
         for (int i = 0; i < parts; i++) {
-            schema_part(t->spread.p + at, i, parts, sql, sizeof sql);
+            schema_part(t->spread.data + at, i, parts, sql, sizeof sql);
             t->statement(t->arg, sql);
         }
     buf_clear(&t->spread);
@@ -64,17 +64,17 @@ static bool is_joined(const char *table)
 static void citus_write(schema_writer *t)
 {
     char sql[256];
-    for (size_t at = 0; at < t->others.n; at += strlen(t->others.p + at) + 1) {
-        if (!is_joined(t->others.p + at))
+    for (size_t at = 0; at < t->others.n; at += strlen(t->others.data + at) + 1) {
+        if (!is_joined(t->others.data + at))
             continue;
-        snprintf(sql, sizeof sql, "SELECT create_reference_table('%s')", t->others.p + at);
+        snprintf(sql, sizeof sql, "SELECT create_reference_table('%s')", t->others.data + at);
         t->statement(t->arg, sql);
     }
     /* The first one is `tree`; all others are colocated with it. */
-    for (size_t at = 0; at < t->spread.n; at += strlen(t->spread.p + at) + 1) {
+    for (size_t at = 0; at < t->spread.n; at += strlen(t->spread.data + at) + 1) {
         snprintf(sql, sizeof sql,
                  "SELECT create_distributed_table('%s','tree',colocate_with=>'%s')",
-                 t->spread.p + at, at || t->in->after ? "tree" : "none");
+                 t->spread.data + at, at || t->in->after ? "tree" : "none");
         t->statement(t->arg, sql);
     }
 }

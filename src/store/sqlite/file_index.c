@@ -55,7 +55,7 @@ static const char schema[] =
 typedef struct fts_file {
     fts base;
     fts_want *want; /* the running search, NULL when there is none */
-    db_stmt *q;
+    db_stmt *stmt;
 } fts_file;
 
 static fts_file *file_of(fts *f)
@@ -100,7 +100,7 @@ static double weight_of(const Fts5ExtensionApi *api, Fts5Context *ctx, const fts
 
 static void weights_make(const Fts5ExtensionApi *api, Fts5Context *ctx, fts_want *r)
 {
-    r->weights = arena_array(r->a, r->n_find + 1, sizeof *r->weights);
+    r->weights = arena_array(r->arena, r->n_find + 1, sizeof *r->weights);
     for (size_t i = 0; i < r->n_find; i++)
         r->weights[i] = weight_of(api, ctx, r, (int)i);
 }
@@ -129,7 +129,7 @@ static void rank_row(const Fts5ExtensionApi *api, Fts5Context *ctx, sqlite3_cont
     fts_want *r = f->want;
     if (!r || n != 5)
         return;
-    fts_doc d = {.k = sqlite3_value_int64(v[0]),
+    fts_doc d = {.key = sqlite3_value_int64(v[0]),
                  .tree = sqlite3_value_int64(v[1]),
                  .session = sqlite3_value_int64(v[2]),
                  .created = sqlite3_value_int64(v[3])};
@@ -156,7 +156,7 @@ static fts5_api *api_of(sqlite3 *h)
 
 static bool rank_add(fts_file *f)
 {
-    fts5_api *api = api_of(db_handle(f->base.d));
+    fts5_api *api = api_of(db_handle(f->base.db));
     return api && api->xCreateFunction(api, "ramet_rank", f, rank_row, NULL) == SQLITE_OK;
 }
 
@@ -183,19 +183,19 @@ static ramet_status tables_make(db *d)
 
 static ramet_status file_reset(fts *f)
 {
-    ramet_status st = db_reset(f->d);
-    return st == RAMET_OK ? tables_make(f->d) : st;
+    ramet_status st = db_reset(f->db);
+    return st == RAMET_OK ? tables_make(f->db) : st;
 }
 
 static ramet_status prepare_file(fts *f)
 {
-    db_clear(f->d);
-    if (is_index(f->d))
+    db_clear(f->db);
+    if (is_index(f->db))
         return RAMET_OK;
-    bool empty = db_empty(f->d);
-    ramet_status st = db_status(f->d);
+    bool empty = db_empty(f->db);
+    ramet_status st = db_status(f->db);
     if (st == RAMET_OK && empty)
-        return tables_make(f->d);
+        return tables_make(f->db);
     if (st == RAMET_OK || st == RAMET_DAMAGED || st == RAMET_NOT_A_STORE)
         return file_reset(f);
     return st;
@@ -203,23 +203,23 @@ static ramet_status prepare_file(fts *f)
 
 static void file_close(fts *f)
 {
-    db_close(f->d);
+    db_close(f->db);
     free(f);
 }
 
 static ramet_status file_begin_write(fts *f)
 {
-    return db_begin_write(f->d);
+    return db_begin_write(f->db);
 }
 
 /* --------------------------------------------------------------- documents */
 
 static void file_clear(fts *f)
 {
-    q_run(db_query(f->d, Q_fts_clear));
-    q_run(db_query(f->d, Q_fts_clear_doc));
-    q_run(db_query(f->d, Q_fts_clear_given));
-    q_run(db_query(f->d, Q_fts_clear_owner));
+    q_run(db_query(f->db, Q_fts_clear));
+    q_run(db_query(f->db, Q_fts_clear_doc));
+    q_run(db_query(f->db, Q_fts_clear_given));
+    q_run(db_query(f->db, Q_fts_clear_owner));
 }
 
 /* The words of a document's scope column. */
@@ -230,7 +230,7 @@ static const char *scope_text(arena *a, int64_t tree, int64_t session, int role,
 
 static int64_t doc_number(fts *f, int64_t k)
 {
-    db_stmt *q = db_query(f->d, Q_fts_doc_by_key);
+    db_stmt *q = db_query(f->db, Q_fts_doc_by_key);
     q_int(q, 1, k);
     int64_t no = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
@@ -239,7 +239,7 @@ static int64_t doc_number(fts *f, int64_t k)
 
 static void given_add(fts *f, int64_t no, const char *given)
 {
-    db_stmt *q = db_query(f->d, Q_fts_given_add);
+    db_stmt *q = db_query(f->db, Q_fts_given_add);
     q_int(q, 1, no);
     q_text(q, 2, given);
     q_run(q);
@@ -247,13 +247,13 @@ static void given_add(fts *f, int64_t no, const char *given)
 
 static const char *given_take(fts *f, arena *tmp, int64_t no)
 {
-    db_stmt *q = db_query(f->d, Q_fts_given_get);
+    db_stmt *q = db_query(f->db, Q_fts_given_get);
     q_int(q, 1, no);
     const char *given = q_row(q) ? q_keep_text(q, 0, tmp) : NULL;
     q_end(q);
     if (!given)
         return NULL;
-    q = db_query(f->d, Q_fts_given_del);
+    q = db_query(f->db, Q_fts_given_del);
     q_int(q, 1, no);
     q_run(q);
     return given;
@@ -262,20 +262,20 @@ static const char *given_take(fts *f, arena *tmp, int64_t no)
 static bool file_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const char *text,
                      const char *given)
 {
-    if (doc_number(f, d->k))
+    if (doc_number(f, d->key))
         return false;
     text = fts_whole(tmp, text, given);
     if (given)
         given_add(f, d->no, given);
-    db_stmt *q = db_query(f->d, Q_fts_add);
+    db_stmt *q = db_query(f->db, Q_fts_add);
     q_int(q, 1, d->no);
     q_text(q, 2, text);
     q_text(q, 3, scope_text(tmp, d->tree, d->session, d->role, owner));
     q_run(q);
-    q = db_query(f->d, Q_fts_doc_add);
+    q = db_query(f->db, Q_fts_doc_add);
     q_int(q, 1, d->no);
     q_int(q, 2, d->tree);
-    q_int(q, 3, d->k);
+    q_int(q, 3, d->key);
     q_int(q, 4, d->session);
     q_int(q, 5, d->role);
     q_int(q, 6, d->created);
@@ -286,7 +286,7 @@ static bool file_add(fts *f, arena *tmp, const fts_doc *d, int64_t owner, const 
 
 static void file_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char *text)
 {
-    db_stmt *q = db_query(f->d, Q_fts_doc_by_key);
+    db_stmt *q = db_query(f->db, Q_fts_doc_by_key);
     q_int(q, 1, k);
     if (!q_row(q))
         return;
@@ -296,12 +296,12 @@ static void file_forget(fts *f, arena *tmp, int64_t tree, int64_t k, const char 
     /* Must be exactly the words that were added. */
     const char *scope = scope_text(tmp, tree, session, role, fts_tree_owner(f, tree));
     text = fts_whole(tmp, text, given_take(f, tmp, no));
-    q = db_query(f->d, Q_fts_del);
+    q = db_query(f->db, Q_fts_del);
     q_int(q, 1, no);
     q_text(q, 2, text);
     q_text(q, 3, scope);
     q_run(q);
-    q = db_query(f->d, Q_fts_doc_del);
+    q = db_query(f->db, Q_fts_doc_del);
     q_int(q, 1, no);
     q_run(q);
 }
@@ -310,11 +310,11 @@ static int64_t file_owner(fts *f, const char *name, bool make)
 {
     db_stmt *q;
     if (make) {
-        q = db_query(f->d, Q_fts_owner_add);
+        q = db_query(f->db, Q_fts_owner_add);
         q_text(q, 1, name);
         q_run(q);
     }
-    q = db_query(f->d, Q_fts_owner_get);
+    q = db_query(f->db, Q_fts_owner_get);
     q_text(q, 1, name);
     int64_t no = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
@@ -375,7 +375,7 @@ static const char *expression_make(const fts_want *w)
         buf_puts(&b, " NOT ");
         put_terms(&b, w->terms + w->n_find, w->n - w->n_find, " OR ");
     }
-    return buf_keep(&b, w->a);
+    return buf_keep(&b, w->arena);
 }
 
 /* ------------------------------------------------------------------ finding */
@@ -386,20 +386,20 @@ static void file_find(fts *base, fts_want *w, int64_t low, int64_t high)
     if (!w->expression)
         w->expression = expression_make(w);
     f->want = w;
-    f->q = db_query(base->d, Q_fts_find);
-    q_text(f->q, 1, w->expression);
-    q_int(f->q, 2, low);
-    q_int(f->q, 3, high);
+    f->stmt = db_query(base->db, Q_fts_find);
+    q_text(f->stmt, 1, w->expression);
+    q_int(f->stmt, 2, low);
+    q_int(f->stmt, 3, high);
 }
 
 static bool file_next(fts *base, fts_doc *d)
 {
-    db_stmt *q = file_of(base)->q;
+    db_stmt *q = file_of(base)->stmt;
     while (q_row(q)) {
         if (q_col_null(q, 6))
             continue;
         *d = (fts_doc){.no = q_col_int(q, 0),
-                       .k = q_col_int(q, 1),
+                       .key = q_col_int(q, 1),
                        .tree = q_col_int(q, 2),
                        .session = q_col_int(q, 3),
                        .role = (int)q_col_range(q, 4, RAMET_USER, RAMET_SYSTEM, "doc.role"),
@@ -413,7 +413,7 @@ static bool file_next(fts *base, fts_doc *d)
 static void file_end(fts *base)
 {
     fts_file *f = file_of(base);
-    q_end(f->q);
+    q_end(f->stmt);
     f->want = NULL;
 }
 
@@ -436,13 +436,13 @@ ramet_status fts_open(const db_config *cfg, fts **out, char *message)
     *out = NULL;
     fts_file *f = xcalloc(1, sizeof *f);
     f->base = (fts){.kind = &file_kind, .cut = tokenizer_new()};
-    ramet_status st = db_open(cfg, &f->base.d, message);
+    ramet_status st = db_open(cfg, &f->base.db, message);
     if (st == RAMET_OK && (!f->base.cut || !rank_add(f))) {
         snprintf(message, 512, "this SQLite has no FTS5");
         st = RAMET_CANNOT_OPEN;
     } else if (st == RAMET_OK) {
         st = prepare_file(&f->base);
-        snprintf(message, 512, "%s: %s", cfg->path, db_message(f->base.d));
+        snprintf(message, 512, "%s: %s", cfg->path, db_message(f->base.db));
     }
     if (st != RAMET_OK)
         fts_close(&f->base);

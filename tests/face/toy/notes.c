@@ -7,30 +7,30 @@
 void toy_fail(request *q, const char *code, const char *field, const char *message)
 {
     (void)code;
-    jw_object(&q->w);
-    jw_kbool(&q->w, "ok", false);
-    jw_kstr(&q->w, "problem", message);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "ok", false);
+    jw_kstr(&q->writer, "problem", message);
     if (field && *field)
-        jw_kstr(&q->w, "where", field);
-    jw_end_object(&q->w);
+        jw_kstr(&q->writer, "where", field);
+    jw_end_object(&q->writer);
 }
 
 void toy_health(request *q)
 {
-    jw_object(&q->w);
-    jw_kbool(&q->w, "ok", true);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "ok", true);
+    jw_end_object(&q->writer);
     face_done(q);
 }
 
 static void show_notebook(request *q, const void *answer)
 {
     const ramet_session *s = *(ramet_session *const *)answer;
-    jw_object(&q->w);
-    jw_kbool(&q->w, "ok", true);
-    jw_kstr(&q->w, "notebook", s->id);
-    jw_kstr(&q->w, "owner", s->owner);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "ok", true);
+    jw_kstr(&q->writer, "notebook", s->id);
+    jw_kstr(&q->writer, "owner", s->owner);
+    jw_end_object(&q->writer);
 }
 
 void toy_notebook_post(request *q)
@@ -47,10 +47,10 @@ void toy_notebook_post(request *q)
 static void show_note(request *q, const void *answer)
 {
     const ramet_append_out *out = answer;
-    jw_object(&q->w);
-    jw_kbool(&q->w, "ok", true);
-    jw_kstr(&q->w, "note", out->entries[0].id);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "ok", true);
+    jw_kstr(&q->writer, "note", out->entries[0].id);
+    jw_end_object(&q->writer);
 }
 
 void toy_note_post(request *q)
@@ -68,14 +68,14 @@ void toy_note_post(request *q)
 static void show_notes(request *q, const void *answer)
 {
     const ramet_page *page = answer;
-    jw_object(&q->w);
-    jw_kbool(&q->w, "ok", true);
-    jw_key(&q->w, "notes");
-    jw_array(&q->w);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "ok", true);
+    jw_key(&q->writer, "notes");
+    jw_array(&q->writer);
     for (size_t i = 0; i < page->n; i++)
-        jw_str(&q->w, page->entries[i].text);
-    jw_end_array(&q->w);
-    jw_end_object(&q->w);
+        jw_str(&q->writer, page->entries[i].text);
+    jw_end_array(&q->writer);
+    jw_end_object(&q->writer);
 }
 
 void toy_notes_get(request *q)
@@ -95,17 +95,17 @@ void toy_notes_get(request *q)
 static void show_census(request *q, const void *answer)
 {
     const ramet_stats *s = answer;
-    jw_object(&q->w);
-    jw_kbool(&q->w, "ok", true);
-    jw_kint(&q->w, "notebooks", s->sessions);
-    jw_end_object(&q->w);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "ok", true);
+    jw_kint(&q->writer, "notebooks", s->sessions);
+    jw_end_object(&q->writer);
 }
 
 /* With the rights of the program: its route is for administrators and auditors. */
 void toy_census(request *q)
 {
     ramet_stats stats = {0};
-    q->c = ramet_call_new(q->host->store, NULL, NULL);
+    q->call = ramet_call_new(q->host->store, NULL, NULL);
     face_render(q, show_census, &stats);
-    face_answer(q, ramet_stat(q->c, &stats));
+    face_answer(q, ramet_stat(q->call, &stats));
 }
