@@ -34,6 +34,7 @@ Move through history
   undo         Take the last move of the head back
   redo         Take the last undo back
   switch       Move the head to another branch or version
+  merge        Bring what another session has into this one
 
 Find and compare
   diff         Compare histories from where they part
@@ -101,7 +102,7 @@ ramet undo: Take the last move of the head back
 
 usage: ramet undo SESSION [options]
 
-Moves are rewind, switch, edit, regenerate and sync;
+Moves are rewind, switch, edit, regenerate, sync and merge;
 appending is none. There is no limit, and a new move ends
 redo.
 

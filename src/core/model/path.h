@@ -14,6 +14,8 @@ bool path_owner(txn *tx, const branch_meta *head, int64_t pos, branch_meta *owne
 int64_t path_find(txn *tx, const branch_row *head, const char *entry_id, int64_t *k);
 /* Hash after the first n entries of a path. */
 bool path_hash(txn *tx, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]);
+/* How many entries two paths share, of which `most` is as much as can count: O(log n). */
+int64_t path_shared(txn *tx, const branch_row *a, const branch_row *b, int64_t most);
 /* Id of the entry at a position; NULL when there is none. */
 const char *path_entry_id(txn *tx, const branch_row *head, int64_t pos);
 

@@ -2,8 +2,7 @@
  *
  * Compare: what two to sixteen histories share, and what each has of its own.
  *
- * Two paths share exactly their first k entries when their hashes at k are equal (I2), so the
- * shared length is found by bisection, a few key lookups whatever the lengths.
+ * The shared length is found by bisection (path_shared()), a few key lookups whatever the lengths.
  */
 #include "core/query/compare.h"
 
@@ -29,28 +28,6 @@ static ramet_status side_open(txn *tx, const ramet_side_in *in, side *out)
 {
     TRY(session_open(tx, in->session, NEED_READ, &out->session));
     return branch_open(tx, &out->session.brief, RAMET_LOG_MAIN, in->branch, &out->branch);
-}
-
-/* Entries that two paths share, of which `most` is as much as can count. */
-static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, int64_t most)
-{
-    int64_t lo = 0, hi = most; /* equal at lo; not known above hi */
-    if (a->len < hi)
-        hi = a->len;
-    if (b->len < hi)
-        hi = b->len;
-    int64_t at = hi; /* whole equal prefixes are common: look there first */
-    while (lo < hi) {
-        uint8_t ha[HASH_LEN], hb[HASH_LEN];
-        if (!path_hash(tx, a, at, ha) || !path_hash(tx, b, at, hb))
-            return 0;
-        if (memcmp(ha, hb, HASH_LEN) == 0)
-            lo = at;
-        else
-            hi = at - 1;
-        at = lo + (hi - lo + 1) / 2;
-    }
-    return lo;
 }
 
 /* When the entry at a position of a path was made. */
@@ -156,7 +133,7 @@ static ramet_status compare(txn *tx, const ramet_side_in *in, size_t n, int limi
         TRY(side_open(tx, &in[i], &sides[i]));
     int64_t shared = sides[0].branch.len;
     for (size_t i = 1; i < n; i++)
-        shared = shared_length(tx, &sides[0].branch, &sides[i].branch, shared);
+        shared = path_shared(tx, &sides[0].branch, &sides[i].branch, shared);
     TRY(txn_status(tx));
     out->shared = shared;
     out->n = n;

@@ -453,7 +453,8 @@ static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t 
 /* Ends a branch at a length: its entries from there on go (G3). */
 static void branch_cut(txn *tx, const branch_row *b, int64_t len)
 {
-    static const sql_id tables[] = {Q_entry_del, Q_body_del, Q_usage_del, Q_delta_del};
+    static const sql_id tables[] = {Q_entry_del, Q_body_del, Q_usage_del, Q_delta_del,
+                                    Q_copied_del};
     uint8_t tip[HASH_LEN];
     if (!path_hash(tx, b, len, tip))
         return;
