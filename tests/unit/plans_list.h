@@ -247,6 +247,7 @@
     X(copied_range, "1," K_LONG "," K_LONG_NEXT)                                                   \
     X(copied_to, "1," K_LONG)                                                                      \
     X(copied_has, "1," K_LONG)                                                                     \
+    X(move_merges, "1,100005")                                                                     \
     X(copied_del, "1," K_LONG "," K_LONG_NEXT)                                                     \
     X(session_merged, "1,100009,1,1")                                                              \
     X(origin_get, "5,5")                                                                           \

@@ -203,6 +203,12 @@ static ramet_status pick_add(txn *tx, merge_plan *p, const source *s, const char
                          "entry %s is not on the path of session %s", entry_id, s->session.id);
     if (is_planned(p, k))
         return RAMET_OK;
+    size_t bytes = p->bytes;
+    TRY(items_read(tx, p, s, pos, pos + 1));
+    if (!strstr(p->items.items[p->items.n - 1].entry.parts, "tool_"))
+        return RAMET_OK;
+    p->items.n--; /* it comes in the order of its group */
+    p->bytes = bytes;
     tool_group(tx, &s->branch, pos, &group, &n);
     TRY(txn_status(tx));
     for (size_t i = 0; i < n; i++) {
@@ -426,6 +432,7 @@ static ramet_status merge_write(txn *tx, merge_plan *p)
         copies_write(tx, p, &to);
     if (mark)
         source_mark(tx, p);
+    p->head = to;
     return txn_status(tx);
 }
 
@@ -471,11 +478,10 @@ static void preview_fill(txn *tx, const merge_plan *p, ramet_merge_out *out)
 static ramet_status merge_answer(txn *tx, const merge_job *j, const merge_plan *p)
 {
     ramet_merge_out *out = j->out;
-    session_full s;
-    if (!session_by_no(tx, p->target.tree, p->target.no, &s))
-        return txn_status(tx);
+    session_known known = {.head = &p->head};
     ANSWER(tx, out);
-    *out = (ramet_merge_out){.session = session_show(tx, &s), .count = (int64_t)p->items.n};
+    *out = (ramet_merge_out){.session = session_show_with(tx, &p->target, &known),
+                             .count = (int64_t)p->items.n};
     if (j->in->mode == RAMET_FAST_FORWARD) {
         out->count = p->from.branch.len - p->shared;
         if (j->in->dry_run)

@@ -27,6 +27,9 @@
                  " ORDER BY " NO_INDEX("o.tree") "," NO_INDEX("o.k"))                              \
     X(copied_has, "SELECT 1 FROM copied WHERE tree=$1 AND k=$2 LIMIT 1")                           \
     X(copied_del, "DELETE FROM copied WHERE tree=$1 AND k>=$2 AND k<=$3")                          \
+    /* The number is written out: that is what lets the small index of merges be used. */          \
+    X(move_merges, "SELECT t FROM move WHERE kind=8 AND session=$2 AND "                           \
+                   EITHER("+tree=$1", "(tree+0)=$1"))                                              \
     X(session_merged, "UPDATE session SET merged_into=$3,updated=$4 WHERE " PK("", "no"))          \
     X(orphan_copied, "SELECT o.tree,o.k,'' FROM copied o WHERE NOT EXISTS (SELECT 1 FROM entry e " \
                      "WHERE e.tree=o.tree AND e.k=o.k AND (e.flags&32)<>0) LIMIT $1")              \

@@ -361,7 +361,9 @@ static const char step_11[] =
     "CREATE TABLE copied(tree BIGINT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"
     " from_tree BIGINT NOT NULL, from_session BIGINT NOT NULL, from_k BIGINT NOT NULL,"
     " span BIGINT NOT NULL, PRIMARY KEY(tree,k,n))@SPREAD;"
-    "CREATE INDEX copied_by_origin ON copied(from_tree,from_k);";
+    "CREATE INDEX copied_by_origin ON copied(from_tree,from_k);"
+    /* Few moves are merges. */
+    "CREATE INDEX move_merges ON move(session) WHERE kind=8;";
 
 const schema_step schema_steps[] = {{1, step_1}, {2, step_2},   {3, step_3},  {4, step_4},
                                     {5, step_5}, {6, step_6},   {7, step_7},  {8, step_8},
