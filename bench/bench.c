@@ -24,6 +24,7 @@
 static const bench_case cases[] = {
     {"fork", "forks, rewinds, undos and switches, against a plain commit and a copy", case_fork,
      false},
+    {"merge", "merges against forks", case_merge, false},
     {"bytes", "bytes that a fork adds to the file", case_bytes, false},
     {"append", "64, 8 and 1 appenders against plain SQLite", case_append, false},
     {"nested", "the last 50 entries behind 1,000 nested forks", case_nested, false},

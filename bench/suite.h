@@ -37,6 +37,7 @@ typedef struct bench_case {
 } bench_case;
 
 void case_fork(bench *b);
+void case_merge(bench *b);
 void case_bytes(bench *b);
 void case_append(bench *b);
 void case_nested(bench *b);

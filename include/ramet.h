@@ -14,7 +14,8 @@
  *            beside the messages has a second one, "adk"
  *
  * This header is the model. include/ramet/ has what serves one protocol, or a server, alone:
- * memory.h, kagent.h, agentpod.h, tasks.h, sandboxes.h, tokens.h, nodes.h.
+ * memory.h, kagent.h, agentpod.h, tasks.h, sandboxes.h, tokens.h, nodes.h. merge.h there belongs
+ * to the model, too: it brings the history of one session into another.
  *
  * A position counts entries from 0 along the path from the root to the head.
  *
@@ -109,6 +110,7 @@ extern "C" {
     X(SESSION_DELETED, "session_deleted", 409, 5, "that session is deleted, and can be restored")  \
     X(NOTHING_TO_UNDO, "nothing_to_undo", 409, 5, "no move is left to undo")                       \
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
+    X(MERGE_REFUSED, "merge_refused", 409, 5, "the merge does not apply; the message says why")    \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
     X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \
@@ -166,6 +168,8 @@ typedef struct ramet_limits {
     size_t entry_bytes;      /* 16 MiB: all fields of one entry together */
     size_t batch;            /* 1,000 entries in one append */
     size_t sync;             /* 100,000 entries in one sync */
+    size_t merge;            /* 10,000 entries that one merge copies */
+    size_t merge_bytes;      /* 64 MiB: all of them together */
     size_t id_bytes;         /* 255, cannot be raised */
     size_t title_chars;      /* 500 */
     size_t reason_chars;     /* 2,000 */
@@ -181,6 +185,8 @@ typedef struct ramet_options {
     int readers;              /* most read connections at once to a file; 0 = 8 */
     int pool;                 /* most connections at once to PostgreSQL; 0 = 16 */
     int busy_ms;              /* wait for another process's lock; 0 = 10,000 */
+    int idle_waiters;         /* most calls that wait for the end of a turn at once, each on its
+                                 thread (ramet_merge_in.when_idle); 0 = 16, -1 = none */
     int64_t grace_us;         /* how long a deleted session can be restored; 0 = 7 days */
     bool must_exist;          /* do not create a new store */
     bool unverified_reads;    /* do not check the hash chain on reads (see ramet_read) */
@@ -300,7 +306,8 @@ typedef enum {
     RAMET_MOVE_SWITCH,
     RAMET_MOVE_EDIT,
     RAMET_MOVE_REGENERATE,
-    RAMET_MOVE_SYNC
+    RAMET_MOVE_SYNC,
+    RAMET_MOVE_MERGE
 } ramet_move_kind;
 
 /* Their names ("user", "before", "snap_after", "auto-edit", "private", "system", "manager",
@@ -536,6 +543,12 @@ RAMET_API ramet_status ramet_tags_all(ramet_call *c, ramet_tag_count **out, size
 
 /* ------------------------------------------------------------------ entries */
 
+/* Where a copy came from, or went to (ramet/merge.h). */
+typedef struct ramet_entry_ref {
+    const char *session, *entry_id;
+    int64_t branch; /* the branch that owns the entry */
+} ramet_entry_ref;
+
 typedef struct ramet_entry {
     const char *id;
     int64_t position;
@@ -552,7 +565,12 @@ typedef struct ramet_entry {
     const char *state_delta;  /* JSON object or NULL */
     int version, versions;    /* 2 of 3, say; 0/0 when not requested */
     int feedback;             /* the caller's own, 1 or -1; 0: none, or not requested */
-    char hash[65];            /* prefix_hash */
+    /* A copy that a merge made. Its origins are filled where a path or a record is read, as far as
+     * the caller may see them. */
+    bool copied;
+    const ramet_entry_ref *origins;
+    size_t n_origins;
+    char hash[65]; /* prefix_hash */
     int64_t created;
     int64_t owner_no; /* internal number of the session that appended it */
 } ramet_entry;

@@ -26,6 +26,7 @@ int cmd_rewind(cli *c);
 int cmd_undo(cli *c);
 int cmd_redo(cli *c);
 int cmd_switch(cli *c);
+int cmd_merge(cli *c);
 int cmd_diff(cli *c);
 int cmd_verdict(cli *c);
 int cmd_search(cli *c);

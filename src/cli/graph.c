@@ -226,6 +226,10 @@ static int put_session(graph *g, const ramet_session *s)
     used += put(c, ST_DIM, sep) + put(c, ST_ID, short_id(c, s->id));
     if (s->n_tags)
         used += put(c, ST_DIM, sep) + put(c, ST_TAG, text_cut(c, tags_text(c, s), 24));
+    if (s->merged_into)
+        used +=
+            put(c, ST_DIM, sep) +
+            put(c, ST_NOTE, arena_printf(c->mem, "merged into %s", short_id(c, s->merged_into)));
     return used;
 }
 
@@ -282,6 +286,9 @@ static ramet_status put_entry(graph *g, node *b, int64_t position, const char *l
     used += put(c, ST_ID, arena_printf(c->mem, "@%lld ", (long long)position + 1));
     used += head ? put_heads(g, b, position) : tip ? put_left(g, b) : 0;
     used += put(c, role_style(e->role), ramet_role_name(e->role)) + put(c, ST_OFF, "  ");
+    if (e->n_origins)
+        used +=
+            put(c, ST_NOTE, arena_printf(c->mem, "(from %s) ", short_id(c, e->origins[0].session)));
     int room = c->width > 0 ? c->width - used : 60;
     put(c, present ? ST_OFF : ST_DIM, entry_preview(c, e, room < 12 ? 12 : room));
     putchar('\n');

@@ -108,6 +108,8 @@ static const char *entry_facts(cli *c, const ramet_entry *e)
         s = arena_printf(c->mem, "%s%schannel %s", s, sep, text_cut(c, e->channel, 30));
     if (e->format && strcmp(e->format, "ramet") != 0)
         s = arena_printf(c->mem, "%s%s%s", s, sep, text_cut(c, e->format, 20));
+    if (e->n_origins)
+        s = arena_printf(c->mem, "%s%sfrom %s", s, sep, short_id(c, e->origins[0].session));
     if (e->usage) {
         ramet_money m = {e->usage->cost, e->usage->currency};
         const char *u = usage_text(c, e->usage->input, e->usage->output, e->usage->cached, &m, 1);

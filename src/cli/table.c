@@ -327,7 +327,7 @@ const command_def cli_commands[] = {
 {
     .name = "undo", .group = GROUP_MOVE, .synopsis = "SESSION", .run = cmd_undo,
     .summary = "Undo the last move of the head",
-    .about = "Moves are rewind, switch, edit, regenerate and sync; appending is not a move. There is no limit. "
+    .about = "Moves are rewind, switch, edit, regenerate, sync and merge; appending is not a move. There is no limit. "
              "A new move discards what could be redone.",
     .args = ARGS(SESSION_ARG), .options = OPTIONS(EXPECT_OPTION),
 },
@@ -344,6 +344,29 @@ const command_def cli_commands[] = {
                        VALUE("pick", 'p', OPT_COUNT, "N", "the N-th version of that message"), EXPECT_OPTION),
     .examples = EXAMPLES({"switch @ b3", "to branch b3"}, {"switch @ --at @3 --pick 1", "to the first version of the third message"},
                          {"switch @ -", "back to the previous branch"}),
+},
+{
+    .name = "merge", .group = GROUP_MOVE, .synopsis = "SESSION [SOURCE]", .run = cmd_merge,
+    .summary = "Bring what another session has into this one",
+    .about = "fast_forward moves the head to the end of the source's history, if SESSION has not gone on since the "
+             "two parted; nothing is copied. splice appends everything that the source has of its own, pick the "
+             "entries named by --entry, land one message with --text, a summary. Copies have new ids, know where they "
+             "came from, and have no usage. Without --mode it is pick with --entry, land with --text, else fast_forward."
+             "\n\n"
+             "A tool call is picked with its result, and the reverse. From another tree, or by a share link, only a "
+             "text can be landed. 'ramet undo' takes a merge back.",
+    .args = ARGS(SESSION_ARG, MAYBE("SOURCE", "where it comes from: a SIDE", WORD_SESSION)),
+    .options = OPTIONS(CHOICE("mode", 0, "MODE", "how", "fast_forward|splice|pick|land"),
+                       {.name = "entry", .letter = 'e', .kind = OPT_LIST, .value = "ENTRY",
+                        .text = "an entry to pick, of SOURCE or as SIDE::ENTRY; may be repeated"},
+                       VALUE("text", 0, OPT_TEXT, "TEXT", "the summary to land; -: read it from standard input"),
+                       VALUE("share", 0, OPT_TEXT, "TOKEN", "land from the session that this share link opens"),
+                       FLAG("wait", 'w', "while a turn runs in SESSION, wait for its end"),
+                       FLAG("dry-run", 'n', "only show what would be appended"), EXPECT_OPTION),
+    .examples = EXAMPLES({"merge @2 @", "the newest session goes on where the one before it ended"},
+                         {"merge @2 @ --mode splice --dry-run", "see what would be appended"},
+                         {"merge @2 @ -e @5 -e @6", "pick two entries"},
+                         {"merge @2 @ --text 'By bus it takes nine hours.'", "land a summary"}),
 },
 {
     .name = "diff", .group = GROUP_FIND, .flags = CMD_PAGER, .synopsis = "SIDE SIDE [SIDE...]", .run = cmd_diff,

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/merge.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 
@@ -53,6 +54,9 @@
     X(edit)                                                                                        \
     X(regenerate)                                                                                  \
     X(sync)                                                                                        \
+    X(merge)                                                                                       \
+    X(origins)                                                                                     \
+    X(destinations)                                                                                \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \
     X(branches)                                                                                    \

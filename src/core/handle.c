@@ -108,6 +108,8 @@ static void set_limits(ramet_limits *l, const ramet_limits *in)
         .entry_bytes = or_default(in->entry_bytes, (size_t)16 << 20),
         .batch = or_default(in->batch, 1000),
         .sync = or_default(in->sync, 100000),
+        .merge = or_default(in->merge, 10000),
+        .merge_bytes = or_default(in->merge_bytes, (size_t)64 << 20),
         .id_bytes = in->id_bytes && in->id_bytes < 255 ? in->id_bytes : 255,
         .title_chars = or_default(in->title_chars, 500),
         .reason_chars = or_default(in->reason_chars, 2000),
@@ -191,6 +193,7 @@ static ramet_status open_any(const char *where, const ramet_options *opt, bool u
     r->session_cache = session_cache_new();
     r->tokens = token_cache_new();
     set_limits(&r->limits, &opt->limits);
+    r->idle_waiters = opt->idle_waiters ? opt->idle_waiters : 16;
     r->grace_us = opt->grace_us > 0 ? opt->grace_us : (int64_t)7 * 24 * 3600 * 1000000;
     r->files = files_open(r->store, opt->attachments);
     r->unverified = opt->unverified_reads;

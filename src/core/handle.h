@@ -23,6 +23,8 @@ struct ramet {
     int64_t grace_us;
     struct files *files; /* where attachments are stored (core/attachment/files.c) */
     bool unverified;
+    int idle_waiters; /* most calls that wait for the end of a turn (core/turn/turn_idle.c) */
+    _Atomic int idle_waiting; /* calls that do */
     int64_t (*clock)(void *);
     void *clock_arg;
     char *vfs;

@@ -3,6 +3,7 @@
  * The names of the values in ramet.h, and the table of statuses by column.
  */
 #include "ramet.h"
+#include "ramet/merge.h"
 
 #include "core/model/key.h"
 
@@ -56,8 +57,9 @@ static const char *const types[] = {"explicit", "auto-edit", "auto-regenerate"};
 static const char *const visibilities[] = {"tree", "private"};
 static const char *const actors[] = {"user", "system"};
 static const char *const levels[] = {"none", "reader", "writer", "manager", "owner"};
-static const char *const moves[] = {NULL,     "rewind", "undo",       "redo",
-                                    "switch", "edit",   "regenerate", "sync"};
+static const char *const moves[] = {NULL,   "rewind",     "undo", "redo", "switch",
+                                    "edit", "regenerate", "sync", "merge"};
+static const char *const modes[] = {NULL, "fast_forward", "splice", "pick", "land"};
 static const char *const turns[] = {NULL, "running", "done", "cancelled", "failed", "interrupted"};
 
 #define COUNT(t) (sizeof(t) / sizeof(t)[0])
@@ -143,6 +145,16 @@ int ramet_level_parse(const char *s)
 const char *ramet_move_name(ramet_move_kind v)
 {
     return word(moves, COUNT(moves), (int)v);
+}
+
+const char *ramet_merge_mode_name(ramet_merge_mode v)
+{
+    return word(modes, COUNT(modes), (int)v);
+}
+
+int ramet_merge_mode_parse(const char *s)
+{
+    return value(modes, COUNT(modes), s);
 }
 
 const char *ramet_turn_status_name(ramet_turn_status v)

@@ -47,6 +47,8 @@ typedef struct txn {
     int64_t named_tree; /* the tree whose id is `tree_id` */
     const char *tree_id;
     entry_mark mark;
+    const struct merge_list
+        *merges;                 /* of the session that was asked for last (core/model/version.c) */
     struct branch_seen *seen;    /* while writing: goes into the lineage cache after the commit */
     int64_t event;               /* number of the last event that was added */
     struct answer_list *answers; /* while writing */

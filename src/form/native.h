@@ -11,6 +11,7 @@
 #define FORM_NATIVE_H
 
 #include "form/form.h"
+#include "ramet/merge.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 
@@ -22,6 +23,8 @@
     X(entry) X(version_of) X(entry_in) X(entry_edit) X(part) X(entry_page) X(appended) X(record)   \
     X(usage) X(usage_in) X(usage_sum) X(money) X(usage_report) X(session_state) X(feedback)                \
     X(feedback_list)                                                                               \
+    X(origin) X(origin_list) X(destination_list) X(pick) X(merge_from) X(merge_preview)            \
+    X(merge_done)                                                                                  \
     X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(fork_in)      \
     X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
     X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
@@ -56,6 +59,17 @@ typedef struct native_shared_session {
 typedef struct native_state {
     const char *json; /* a JSON object */
 } native_state;
+
+/* Where a merge comes from. */
+typedef struct native_merge_from {
+    const char *session, *share;
+    int64_t branch;
+} native_merge_from;
+
+typedef struct native_merge_done {
+    ramet_merge_mode mode;
+    int64_t count;
+} native_merge_done;
 
 typedef struct native_indexed {
     int64_t entries;
@@ -97,6 +111,7 @@ void native_agent(json_writer *w, const ramet_agent *a); /* null if it has no na
 typedef struct native_more {
     const ramet_cut *cut;       /* fork, rewind: where it was cut */
     const ramet_sync_out *sync; /* sync: its result */
+    const native_merge_done *merge;
     const form_context *context;
 } native_more;
 void native_session_more(json_writer *w, const ramet_session *s, const native_more *more);

@@ -136,7 +136,7 @@ const form_schema form_session = {
     F("head", OBJECT, "its position in its history", PART(form_head, head)),
     F("adk_head", OBJECT, "the head of its second log, if it has one", PART(form_head, adk), OMIT, WHEN(has_adk_head)),
     F("forked_from", OBJECT, "null for a root, or if the caller may not see the parent", NUL, SELF(form_forked_from), WHEN(has_visible_parent)),
-    F("merged_into", TEXT, "the session it was merged into", NUL, AT(TEXT, merged_into)),
+    F("merged_into", TEXT, "the session that it was last merged into", NUL, AT(TEXT, merged_into)),
     F("cache_root", TEXT, "the session whose provider cache contains the beginning of this history", NUL, AT(TEXT, cache_root)),
     F("cache_root_shared", INT, "number of entries shared with it", AT(INT64, cache_root_shared)),
     F("running", OBJECT, "the running turn", NUL, .of = &form_running, HOOK(running_write, NULL)),
@@ -148,6 +148,7 @@ const form_schema form_session = {
     F("level", ENUM, "the caller's access level; only if the session is read alone", WORD(LEVELS, level), OMIT),
     F("cut", OBJECT, "in the answer to fork and rewind: where it was really cut", .of = &form_cut),
     F("sync", OBJECT, "in the answer to sync: what was done", .of = &form_sync_done),
+    F("merge", OBJECT, "in the answer of merge: what was done", .of = &form_merge_done),
     F("depth", INT, "number of forks above it", AT(INT64, depth)),
     F("path", ARRAY, "in trees: the ids from the root, at most the last 64", TEXTS(path, n_path), OMIT),
     F("deleted", BOOL, "in trees and ancestries: a placeholder with only its id and place", AT(BOOL, deleted), OMIT))};
@@ -265,6 +266,10 @@ void native_session_more(json_writer *w, const ramet_session *s, const native_mo
     if (more->sync) {
         jw_key(w, "sync");
         form_write(w, &form_sync_done, more->sync, NULL);
+    }
+    if (more->merge) {
+        jw_key(w, "merge");
+        form_write(w, &form_merge_done, more->merge, NULL);
     }
     jw_end_object(w);
 }

@@ -20,8 +20,8 @@ bool auth_check_origin(auth *a, request *q);
 /* The same for a read in local mode, once its route is known: one sent by a page of another origin
  * is refused, unless it follows a link to a page of ours. */
 bool auth_check_read(auth *a, request *q);
-/* Fills q->who by q->identity_rule, which must be set. False: the answer is filled in (401, 403).
- * May read the store. */
+/* Fills q->caller by q->identity_rule, which must be set. False: the answer is filled in (401,
+ * 403). May read the store. */
 bool auth_identify(auth *a, request *q);
 void auth_port(auth *a, int port); /* of the listening socket, once it is known */
 

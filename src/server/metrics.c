@@ -53,7 +53,7 @@ struct metrics {
     size_t n_faces, n_routes;
     cell *copies[COPIES];
     cell forks[FACES_MAX + 1][FORK_TYPES];
-    cell rewinds, switches, cancelled;
+    cell rewinds, switches, merges, cancelled;
     int64_t started_us;
 
     pthread_mutex_t lock; /* guards what follows */
@@ -135,6 +135,8 @@ void metrics_count(metrics *m, const char *what, const char *type, const char *f
         add(&m->rewinds, 1);
     } else if (strcmp(what, "switch") == 0) {
         add(&m->switches, 1);
+    } else if (strcmp(what, "merge") == 0) {
+        add(&m->merges, 1);
     } else if (strcmp(what, "cancelled") == 0) {
         add(&m->cancelled, 1);
     } else if (strcmp(what, "fork") == 0) {
@@ -271,6 +273,7 @@ static void moves_write(metrics *m, buf *out)
     one(out, "ramet_rewinds_total", "counter", "Heads that were moved back.", m->rewinds);
     one(out, "ramet_switches_total", "counter", "Heads that were moved to another branch.",
         m->switches);
+    one(out, "ramet_merges_total", "counter", "Merges into a session.", m->merges);
 }
 
 static void batches_write(buf *out, const ramet_stats *s)

@@ -393,6 +393,7 @@ static ramet_status store_open(server *s, ramet_error *err)
     ramet_options options = {
         .limits.attachment_bytes = (size_t)s->cfg->attachment_max,
         .readers = work_readers(s->cfg),
+        .idle_waiters = s->cfg->threads > 3 ? (int)s->cfg->threads / 4 : -1,
         .grace_us = s->cfg->grace_days * INT64_C(86400000000),
         .attachments = *s->cfg->attachments ? s->cfg->attachments : NULL,
         .pool = (int)s->cfg->db_pool,

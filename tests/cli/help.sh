@@ -34,6 +34,7 @@ Move through history
   undo         Undo the last move of the head
   redo         Redo the last undone move
   switch       Move the head to another branch or version
+  merge        Bring what another session has into this one
 
 Find and compare
   diff         Compare histories from where they differ
@@ -101,7 +102,7 @@ ramet undo: Undo the last move of the head
 
 usage: ramet undo SESSION [options]
 
-Moves are rewind, switch, edit, regenerate and sync;
+Moves are rewind, switch, edit, regenerate, sync and merge;
 appending is not a move. There is no limit. A new move
 discards what could be redone.
 

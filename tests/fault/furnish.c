@@ -5,6 +5,7 @@
 #include "furnish.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
+#include "ramet/merge.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
@@ -56,6 +57,18 @@ static void sessions_make(ramet_call *c)
          ramet_session_make(c, "begun", &(ramet_make){.started_by = DESK, .started_at = "desk-1"},
                             &s),
          "a session that another has started");
+}
+
+static void merges_make(ramet_call *c)
+{
+    ramet_session *s;
+    ramet_append_out out;
+    ramet_merge_out merged;
+    ramet_entry_in e = {.id = "aside-1", .role = RAMET_USER, .text = "an aside"};
+    ramet_merge_in in = {.mode = RAMET_SPLICE, .from = "aside"};
+    good(c, ramet_fork(c, DESK, &(ramet_fork_in){.id = "aside"}, &s, NULL), "a fork");
+    good(c, ramet_append(c, "aside", &(ramet_append_in){.entries = &e, .n = 1}, &out), "an aside");
+    good(c, ramet_merge(c, DESK, &in, &merged), "a merge");
 }
 
 static void turns_make(ramet_call *c)
@@ -153,6 +166,7 @@ void furnish(ramet *r, furniture *f)
     ramet_call *guest = ramet_call_new(r, GUEST, NULL);
     *f = (furniture){0};
     sessions_make(c);
+    merges_make(c);
     attachment_make(c, f);
     turns_make(c);
     beside_make(c, program, f);
@@ -261,6 +275,19 @@ static ramet_status read_feedback(ramet_call *c, const furniture *f, FILE *out)
     ramet_status st = ramet_feedback_get(c, DESK, "desk-2", &b, &n);
     for (size_t i = 0; !st && i < n; i++)
         fprintf(out, "%s %d %s\n", shown(b[i].user), b[i].value, b[i].comment);
+    return st;
+}
+
+static ramet_status read_destinations(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_entry_ref *to, *from;
+    size_t n, n_from = 0;
+    (void)f;
+    ramet_status st = ramet_destinations(c, "aside", 0, "aside-1", &to, &n);
+    for (size_t i = 0; !st && i < n; i++) {
+        st = ramet_origins(c, to[i].session, 0, to[i].entry_id, &from, &n_from);
+        fprintf(out, "%s %zu\n", to[i].session, n_from);
+    }
     return st;
 }
 
@@ -426,6 +453,7 @@ static const struct {
              {"file to fetch", OWNER, read_errand},
              {"links", OWNER, read_shares},
              {"feedback", OWNER, read_feedback},
+             {"destinations", OWNER, read_destinations},
              {"remarks", OWNER, read_remarks},
              {"indexed texts", OWNER, read_indexed},
              {"transfers", OWNER, read_transfers},

@@ -4,6 +4,8 @@
  */
 #include "ledger.h"
 
+#include "ramet/merge.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +145,11 @@ static void account_apply(account *a, const account *source, const note *n)
         account_move(a, n->at);
         path_batch(&a->now, n);
         break;
+    case NOTE_FORWARD:
+        account_move(a, a->now.n);
+        for (int i = a->now.n; i < source->now.n; i++)
+            path_push(&a->now, source->now.e[i]);
+        break;
     case NOTE_UNDO:
         account_step(a, &a->undo, &a->n_undo, &a->redo, &a->n_redo);
         break;
@@ -202,6 +209,16 @@ int ledger_entries(const ledger *l)
 
 /* ---- acting */
 
+/* A session of the worker whose history goes on where this one ends; -1: there is none. */
+static int account_ahead(const account *mine, int count, int session)
+{
+    const path *p = &mine[session].now;
+    for (int s = 0; p->n && s < count; s++)
+        if (mine[s].now.n > p->n && memcmp(mine[s].now.e, p->e, (size_t)p->n * sizeof *p->e) == 0)
+            return s;
+    return -1;
+}
+
 static void note_choose(const ledger *l, note *n, rng *r)
 {
     const account *mine = l->of[n->worker];
@@ -226,6 +243,9 @@ static void note_choose(const ledger *l, note *n, rng *r)
         int back = rng_below(r, rng_below(r, 4) ? 6 : a->now.n);
         n->at = a->now.n - 1 - (back < a->now.n ? back : a->now.n - 1);
         n->n = 1;
+    } else if (kind == 13 && account_ahead(mine, count, n->session) >= 0) {
+        n->kind = NOTE_FORWARD;
+        n->source = account_ahead(mine, count, n->session);
     } else if (kind == 5 && a->n_undo) {
         n->kind = NOTE_UNDO;
     } else if (kind == 6 && a->n_redo) {
@@ -279,6 +299,7 @@ static ramet_status note_run(const ledger *l, ramet_call *c, note *n)
     const account *a = &l->of[n->worker][n->session], *from = &l->of[n->worker][n->source];
     ramet_session *out;
     ramet_tags tags_out;
+    ramet_merge_out merged;
     session_text(n->worker, n->session, session);
     switch (n->kind) {
     case NOTE_CREATE:
@@ -290,6 +311,11 @@ static ramet_status note_run(const ledger *l, ramet_call *c, note *n)
     case NOTE_REWIND:
         return ramet_rewind(c, session, &(ramet_move_in){.at = cut_at(a, n->at, n->op, id)}, &out,
                             NULL);
+    case NOTE_FORWARD:
+        return ramet_merge(c, session,
+                           &(ramet_merge_in){.mode = RAMET_FAST_FORWARD,
+                                             .from = session_text(n->worker, n->source, source)},
+                           &merged);
     case NOTE_UNDO:
         return ramet_undo(c, session, NULL, &out);
     case NOTE_REDO:

@@ -27,6 +27,7 @@ typedef enum {
     NOTE_UNDO,
     NOTE_REDO,
     NOTE_EDIT,
+    NOTE_FORWARD, /* a fast-forward to `source`; copies have ids that no ledger can know */
     NOTE_TAG,
     NOTE_SHARED, /* append to the shared session */
     NOTE_FAILED  /* the store refused; `status` tells how */
@@ -37,7 +38,7 @@ typedef struct note {
     bool acked;
     int worker, op; /* op numbers grow; (worker, op) names the operation for good */
     int session;    /* of the worker */
-    int source;     /* fork: of the same worker */
+    int source;     /* fork, forward: of the same worker */
     int at; /* entries kept; position of an edit; place of a shared batch once acknowledged */
     int n;  /* entries in the batch */
     ramet_status status;

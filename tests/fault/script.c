@@ -4,6 +4,8 @@
  */
 #include "script.h"
 
+#include "ramet/merge.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +198,24 @@ static ramet_status step_sync(scene *s)
     return st;
 }
 
+/* To the end of another session, if that goes on where this one ends. Copies would have other ids
+ * each time that the script is played. */
+static ramet_status step_forward(scene *s)
+{
+    ramet_session_list list;
+    ramet_merge_out out;
+    ramet_status st = ramet_session_find(s->c, &(ramet_list_in){.limit = 12}, &list);
+    if (st)
+        return st;
+    for (size_t i = 0; i < list.n; i++) {
+        ramet_merge_in in = {.mode = RAMET_FAST_FORWARD, .from = list.items[i].id};
+        st = ramet_merge(s->c, s->session, &in, &out);
+        if (st != RAMET_MERGE_REFUSED)
+            return st;
+    }
+    return st;
+}
+
 static ramet_status step_label(scene *s)
 {
     char text[48];
@@ -228,7 +248,7 @@ static ramet_status step_label(scene *s)
 static ramet_status step_take(scene *s)
 {
     ramet_session *out;
-    int kind = rng_below(&s->r, 24);
+    int kind = rng_below(&s->r, 26);
     if (!s->session || kind == 0)
         return step_create(s);
     if (!s->entry_id || kind <= 9)
@@ -254,6 +274,9 @@ static ramet_status step_take(scene *s)
         return step_switch(s);
     case 21:
         return step_sync(s);
+    case 22:
+    case 23:
+        return step_forward(s);
     default:
         return step_label(s);
     }

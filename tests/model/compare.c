@@ -83,6 +83,12 @@ void same_entry(world *w, const ramet_entry *got, const m_entry *e, const m_sess
     same_text(w, "entry.hash", got->hash, e->hash);
     same_time(w, "entry.created", got->created, e->created);
     same_usage(w, got->usage, e);
+    if (!OVER_WIRE)
+        same_int(w, "entry.copied", got->copied, e->from != NULL);
+    if (got->n_origins && e->from) {
+        same_text(w, "entry.origins.session", got->origins[0].session, e->of->id);
+        same_text(w, "entry.origins.entry_id", got->origins[0].entry_id, e->from->id);
+    }
     if (!e->by->number)
         e->by->number = got->owner_no;
     if (!OVER_WIRE || got->owner_no)

@@ -24,12 +24,16 @@
  *  - sync cuts before the first entry of the channel that differs; entries of other channels
  *    before it stay.
  *  - Deleted sessions count in usage of the tree until gc; private ones of others never do.
+ *  - A merge appends copies in the order named, a tool call with all its results (each result goes
+ *    with the nearest call of its id before it) in the order of their path; turn ids are made anew.
+ *    It moves both heads to new branches; only main gets anything.
  *  - A private session may be made visible to the tree only by an owner who is a writer there.
  */
 #ifndef MODEL_H
 #define MODEL_H
 
 #include "ramet.h"
+#include "ramet/merge.h"
 
 typedef struct m_session m_session;
 typedef struct m_branch m_branch;
@@ -43,7 +47,8 @@ _Static_assert(RAMET_STATUS_COUNT <= 64, "m_set has a bit for every status");
 #define M_ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 enum { M_KEYS = 5 }; /* state keys k0 … k4 */
 
-typedef struct m_entry {
+typedef struct m_entry m_entry;
+struct m_entry {
     const char *id; /* NULL until learned */
     int64_t position;
     m_branch *owner;
@@ -58,8 +63,10 @@ typedef struct m_entry {
     int64_t order;    /* of appending, over the whole store */
     char hash[65];    /* "" until learned */
     bool gone;        /* taken by gc */
+    m_entry *from;    /* a copy: what it was copied from, */
+    m_session *of;    /* and the session that had it */
     unsigned mark;    /* reached, in the count of that number */
-} m_entry;
+};
 
 struct m_branch {
     int64_t id; /* the engine's number; 0 until learned */
@@ -237,6 +244,10 @@ m_set model_replace(model *m, const char *user, const char *client, const char *
                     ramet_move_kind kind, m_answer *out);
 m_set model_sync(model *m, const char *user, const char *client, const char *id,
                  const ramet_entry_in *in, size_t n, const char *xh, m_answer *out);
+m_set model_merge(model *m, const char *user, const char *client, const char *id,
+                  const ramet_merge_in *in, m_answer *out);
+/* Whether a user may know that end of a copy. */
+bool m_end_shown(const model *m, const m_session *s, const m_entry *e, const char *user);
 /* Whether what the caller gives is what is stored. */
 bool m_entry_equal(const m_entry *e, const ramet_entry_in *in);
 

@@ -615,3 +615,164 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
     batch_write(m, user, client, s->head, in + matched, n - matched, out);
     return M(OK);
 }
+
+/* ------------------------------------------------------------------- merge */
+
+static bool tools_match(const tool_part *a, const tool_part *b)
+{
+    return a->id_len == b->id_len && !memcmp(a->id, b->id, a->id_len);
+}
+
+/* Marks what belongs together with the marked entries of a path, until nothing more does. */
+static void tools_close(const tool_part *t, size_t n, bool *marked)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (size_t r = 0; r < n; r++) {
+            size_t k = r;
+            while (t[r].result && k-- > 0 && (t[k].result || !tools_match(&t[k], &t[r])))
+                ;
+            if (!t[r].result || k == SIZE_MAX || marked[t[r].entry] == marked[t[k].entry])
+                continue;
+            marked[t[r].entry] = marked[t[k].entry] = more = true;
+        }
+    }
+}
+
+static bool list_has(const m_list *l, const void *item)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->items[i] == item)
+            return true;
+    return false;
+}
+
+/* Adds an entry of a path, and what belongs to it, to the copies; of: the session of each. */
+static void pick_take(const m_branch *b, const m_entry *e, m_session *s, m_list *copies, m_list *of)
+{
+    tool_part *t;
+    size_t n = path_tools(b, &t);
+    bool *marked = calloc(b->n + 1, sizeof *marked);
+    if (!marked)
+        abort();
+    marked[e->position] = true;
+    if (!list_has(copies, e))
+        tools_close(t, n, marked);
+    else
+        marked[e->position] = false;
+    for (size_t i = 0; i < b->n; i++)
+        if (marked[i] && !list_has(copies, b->path[i])) {
+            m_list_add(copies, b->path[i]);
+            m_list_add(of, s);
+        }
+    free(marked);
+    free(t);
+}
+
+static m_set picks_find(model *m, const char *user, const m_session *to, const ramet_merge_in *in,
+                        m_list *copies, m_list *of)
+{
+    m_set bad = 0;
+    for (size_t i = 0; i < in->n_picks; i++) {
+        m_session *s;
+        m_set open = m_open(m, user, in->picks[i].session, RAMET_READER, &s);
+        m_branch *b = s ? m_branch_find(s, RAMET_LOG_MAIN, in->picks[i].branch) : NULL;
+        const m_entry *e = m_branch_entry(b, in->picks[i].entry_id);
+        bad |= open;
+        if (!s)
+            continue;
+        bad |= s->tree != to->tree ? M(MERGE_REFUSED) : 0;
+        if (!e)
+            bad |= b ? M(ENTRY_NOT_FOUND) : M(BRANCH_NOT_FOUND);
+        else
+            pick_take(b, e, s, copies, of);
+    }
+    return bad;
+}
+
+/* The source, and what of it the target does not have. */
+static m_set source_find(model *m, const char *user, const m_session *to, const ramet_merge_in *in,
+                         m_session **from, m_branch **b, m_list *copies, m_list *of)
+{
+    m_set bad = m_open(m, user, in->from, RAMET_READER, from);
+    m_session *s = *from;
+    if (!s)
+        return bad;
+    *b = m_branch_find(s, RAMET_LOG_MAIN, in->from_branch);
+    if (!*b)
+        return bad | M(BRANCH_NOT_FOUND);
+    size_t shared = s->tree == to->tree ? m_branches_shared(to->head, *b) : 0;
+    if (s->tree != to->tree && in->mode != RAMET_LAND)
+        bad |= M(MERGE_REFUSED);
+    if ((*b)->n == shared || (in->mode == RAMET_FAST_FORWARD && shared < to->head->n))
+        bad |= M(MERGE_REFUSED);
+    for (size_t i = shared; in->mode == RAMET_SPLICE && i < (*b)->n; i++) {
+        m_list_add(copies, (*b)->path[i]);
+        m_list_add(of, s);
+    }
+    if (in->mode == RAMET_LAND && (*b)->n) {
+        m_list_add(copies, (*b)->path[(*b)->n - 1]);
+        m_list_add(of, s);
+    }
+    return bad;
+}
+
+static void copy_write(model *m, const char *user, const char *client, m_branch *b,
+                       const ramet_merge_in *in, m_entry *from, m_session *of)
+{
+    ramet_entry_in land = {.role = RAMET_USER, .text = in->text};
+    ramet_entry_in copy = {.role = from->role,
+                           .parts = from->parts,
+                           .format = strcmp(from->format, "ramet") == 0 ? NULL : from->format,
+                           .body = from->body,
+                           .channel = from->channel,
+                           .turn_id = from->turn_id,
+                           .author = from->author,
+                           .state_delta = from->delta};
+    bool lands = in->mode == RAMET_LAND;
+    m_entry *e = entry_new(m, lands ? user : NULL, client, b, lands ? &land : &copy);
+    e->from = from;
+    e->of = of;
+}
+
+m_set model_merge(model *m, const char *user, const char *client, const char *id,
+                  const ramet_merge_in *in, m_answer *out)
+{
+    m_session *s, *from = NULL;
+    m_branch *b = NULL;
+    m_list copies = {0}, of = {0};
+    m_set bad = m_open(m, user, id, RAMET_WRITER, &s) | m_hash_check(in->expected_head);
+    if (!s)
+        return bad;
+    bad |= m_head_check(in->expected_head, s->head);
+    bad |= in->mode == RAMET_PICK ? picks_find(m, user, s, in, &copies, &of)
+                                  : source_find(m, user, s, in, &from, &b, &copies, &of);
+    if (copies.n > m->limits.merge)
+        bad |= M(BATCH_TOO_LARGE);
+    if (!bad && m->got == RAMET_OK) {
+        out->added = in->mode == RAMET_FAST_FORWARD ? b->n - s->head->n : copies.n;
+        out->session = s;
+        out->branch = s->head;
+    }
+    if (!bad && m->got == RAMET_OK && !in->dry_run) {
+        const m_branch *path = in->mode == RAMET_FAST_FORWARD ? b : s->head;
+        m_branch *to = branch_new(m, s, path, path->n, RAMET_LOG_MAIN, RAMET_EXPLICIT);
+        m_branch *adk =
+            s->adk ? branch_new(m, s, s->adk, s->adk->n, RAMET_LOG_ADK, RAMET_EXPLICIT) : NULL;
+        move_new(m, s, RAMET_MOVE_MERGE, to, adk, user, ramet_merge_mode_name(in->mode));
+        for (size_t i = 0; i < copies.n; i++)
+            copy_write(m, user, client, to, in, copies.items[i], of.items[i]);
+        if (from && from != s && from->tree == s->tree && m_writable(from, user))
+            from->merged_into = s;
+        out->branch = to;
+    }
+    free(copies.items);
+    free(of.items);
+    return bad ? bad : M(OK);
+}
+
+bool m_end_shown(const model *m, const m_session *s, const m_entry *e, const char *user)
+{
+    return !e->gone && m_shown(m, s, user);
+}

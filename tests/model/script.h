@@ -90,6 +90,8 @@ typedef enum {
     X(edit, 25, 80, 15, 8, 5, A_S, A_AT, A_ID, A_C, A_RE, A_ROLE, A_XH)                            \
     X(regenerate, 15, 50, 10, 3, 3, A_S, A_AT, A_N, A_ID, A_C, A_XH)                               \
     X(sync, 25, 25, 15, 2, 8, A_S, A_KEEP, A_CHANGE, A_ADD, A_ID, A_C, A_CH, A_XH)                 \
+    X(merge, 25, 20, 20, 20, 8, A_S, A_S1, A_B1, A_K, A_AT, A_AFTER, A_DRY, A_XH)                  \
+    X(ends, 25, 10, 10, 10, 5, A_S, A_BR, A_AT)                                                    \
     X(update, 15, 1, 5, 1, 1, A_S, A_TITLE, A_AGENT, A_META, A_ARCH, A_PRIVATE, A_INTO, A_XH)      \
     X(promote, 6, 1, 1, 0, 0, A_S)                                                                 \
     X(delete, 16, 1, 6, 4, 1, A_S, A_TREE, A_DRY)                                                  \

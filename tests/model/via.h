@@ -11,6 +11,7 @@
 
 #include "ramet.h"
 #include "ramet/memory.h"
+#include "ramet/merge.h"
 
 #ifndef OVER_HTTP
 enum { OVER_WIRE = 0 };
@@ -85,6 +86,9 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_edit(c, ...) VIA(c, ramet_edit, __VA_ARGS__)
 #define ramet_regenerate(c, ...) VIA(c, ramet_regenerate, __VA_ARGS__)
 #define ramet_sync(c, ...) VIA(c, ramet_sync, __VA_ARGS__)
+#define ramet_merge(c, ...) VIA(c, ramet_merge, __VA_ARGS__)
+#define ramet_origins(c, ...) VIA(c, ramet_origins, __VA_ARGS__)
+#define ramet_destinations(c, ...) VIA(c, ramet_destinations, __VA_ARGS__)
 #define ramet_head_log(c, ...) VIA(c, ramet_head_log, __VA_ARGS__)
 #define ramet_versions(c, ...) VIA(c, ramet_versions, __VA_ARGS__)
 #define ramet_branches(c, ...) VIA(c, ramet_branches, __VA_ARGS__)

@@ -69,6 +69,7 @@ static int64_t world_clock(void *arg)
 
 static const ramet_limits small_limits = {.batch = 9,
                                           .sync = 1000,
+                                          .merge = 30,
                                           .id_bytes = 255,
                                           .title_chars = 20,
                                           .reason_chars = 20,
@@ -186,6 +187,12 @@ static void entry_learn(world *w, m_branch *b, m_entry *e, const ramet_entry *go
         if (got->created != w->m.now)
             world_fail(w, "created", "got %" PRId64 ", now is %" PRId64, got->created, w->m.now);
         e->created = got->created;
+    }
+    /* A copy is of a turn of its own. */
+    if (e->from && e->turn_id) {
+        if (!got->turn_id || strcmp(got->turn_id, e->turn_id) == 0)
+            world_fail(w, "turn_id", "that of a copy is '%s'", got->turn_id ? got->turn_id : "");
+        e->turn_id = model_text(&w->m, got->turn_id);
     }
     memcpy(e->hash, got->hash, sizeof e->hash);
     if (strlen(e->hash) != 64 || strspn(e->hash, "0123456789abcdef") != 64)

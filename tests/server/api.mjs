@@ -424,6 +424,57 @@ test('rewind, undo, redo, switch, sync and the head log', async () => {
   assert.deepEqual([texts(later), later.more_after], [['another'], true]);
 });
 
+test('merge: fast_forward, splice, pick, land', async () => {
+  await ready();
+  await talk(s, 'into', 2);
+  const fork = async (id, n) => {
+    await good(s, 'POST', 'sessions/into/fork', post({ id }));
+    await good(s, 'POST', `sessions/${id}/entries`, post({ entries: Array.from({ length: n }, (_, i) =>
+      answer(`${id} ${i}`, { id: `${id}-${i}`, usage: { input: 3, output: 1 } })) }));
+  };
+  await fork('one', 2);
+  await fork('two', 2);
+  const merge = (json, more) => good(s, 'POST', 'sessions/into/merge', post(json, more));
+  const show = await merge({ from: 'one', mode: 'splice', dry_run: true });
+  assert.deepEqual([show.count, texts(show), show.entries[0].origins[0].entry_id], [2, ['one 0', 'one 1'], 'one-0']);
+  assert.equal((await good(s, 'GET', 'sessions/into')).head.length, 2);
+  const forward = await merge({ from: { session_id: 'one' }, mode: 'fast_forward' });
+  assert.deepEqual([forward.head.length, forward.head.entry_id, forward.merge], [4, 'one-1', { mode: 'fast_forward', count: 2 }]);
+  assert.equal((await good(s, 'GET', 'sessions/one')).merged_into, 'into');
+  const refused = await bad(s, 'POST', 'sessions/into/merge', post({ from: 'two', mode: 'fast_forward' }), 409, 'merge_refused', 'mode');
+  assert.match(refused.body.error, /2 entries of its own/);
+  const spliced = await merge({ from: 'two', mode: 'splice' }, { headers: { 'Idempotency-Key': 'merge-once' } });
+  assert.equal(spliced.head.length, 6);
+  assert.equal((await merge({ from: 'two', mode: 'splice' }, { headers: { 'Idempotency-Key': 'merge-once' } })).head.length, 6);
+  const { entries } = await good(s, 'GET', 'sessions/into/entries');
+  const copy = entries.at(-1);
+  assert.deepEqual([copy.text, copy.usage, copy.origins.map((o) => [o.session_id, o.entry_id])], ['two 1', null, [['two', 'two-1']]]);
+  assert.ok(!('origins' in entries[2]));
+  const from = await good(s, 'GET', `sessions/into/entries/${copy.id}/origins`);
+  assert.deepEqual(from.origins, copy.origins);
+  const to = await good(s, 'GET', 'sessions/two/entries/two-1/destinations');
+  assert.deepEqual(to.destinations.map((o) => [o.session_id, o.entry_id]), [['into', copy.id]]);
+  const picked = await merge({ mode: 'pick', entries: [{ session_id: 'one', entry_id: 'one-0' }, { entry_id: 'e1' }] });
+  assert.equal(picked.head.length, 8);
+  await talk(s, 'elsewhere', 1);
+  await bad(s, 'POST', 'sessions/into/merge', post({ from: 'elsewhere', mode: 'splice' }), 409, 'merge_refused', 'from');
+  const { token } = await good(s, 'POST', 'sessions/elsewhere/shares', post({}));
+  const landed = await merge({ from: { share: token }, mode: 'land', text: 'in short' });
+  assert.equal(landed.head.length, 9);
+  assert.equal((await good(s, 'POST', 'sessions/into/undo')).head.length, 8);
+  assert.deepEqual((await good(s, 'GET', 'sessions/into/head-log')).moves.map((m) => [m.kind, m.reason]), [
+    ['undo', ''], ['merge', 'land'], ['merge', 'pick'], ['merge', 'splice'], ['merge', 'fast_forward']]);
+  for (const [json, status, code, field] of [
+    [{ from: 'two' }, 400, 'invalid_request', 'mode'], [{ from: 'two', mode: 'octopus' }, 400, 'invalid_request', 'mode'],
+    [{ from: 'none', mode: 'splice' }, 404, 'session_not_found', 'from'], [{ mode: 'splice' }, 400, 'invalid_request', 'from'],
+    [{ from: { session_id: 'two', branch_id: 'x' }, mode: 'splice' }, 400, 'invalid_request', 'from'],
+    [{ from: { session_id: 'two', branch_id: 'b999999' }, mode: 'splice' }, 404, 'branch_not_found', 'from'],
+    [{ from: 'two', mode: 'pick', entries: [{}] }, 400, 'invalid_request', null],
+    [{ from: 'two', mode: 'land' }, 400, 'invalid_request', 'text'],
+    [{ from: { share: 'rs_x' }, mode: 'land', text: 'x' }, 404, 'share_not_found', null]])
+    await bad(s, 'POST', 'sessions/into/merge', post(json), status, code, field);
+});
+
 test('an ETag of a page changes with all that it shows', async () => {
   await ready();
   await talk(s, 'tag', 4);
@@ -763,6 +814,8 @@ test('a repeated request with the same key is answered once', async () => {
   await twice('compare/verdict', { sides: ['i', 'i2'], winner: null }, 'k', 201, { sides: ['i', 'i2'], winner: 0 });
   assert.equal((await good(s, 'GET', 'compare/verdicts?session=i2')).verdicts.length, 1);
   assert.equal((await good(s, 'GET', 'sessions/i/shares')).shares.length, 1);
+  await good(s, 'POST', 'sessions/i2/entries', post({ entries: [answer('more')] }));
+  await twice('sessions/i/merge', { from: 'i2', mode: 'fast_forward' }, 'k', 200, { from: 'i2', mode: 'splice' });
   await twice('attachments?name=x', 'the bytes', 'file', 201, 'other bytes');
   await bad(s, 'POST', 'sessions', post(title, key('k1')), 409, 'idempotency_mismatch');
   await good(s, 'POST', 'sessions', post(title, key('k1', { user: 'ann' })));
@@ -988,7 +1041,7 @@ test('paths: encoded, unknown, reserved, other methods', async () => {
   }
   const dots = await raw(s.port, 'GET /ramet/v1/sessions/%2e%2e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   assert.match(dots, /^HTTP\/1\.1 404 [^]*session_not_found/);
-  for (const path of ['nothing', 'sessions/x/merge', 'sessions/x/overlays', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
+  for (const path of ['nothing', 'sessions/x/overlays', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
     assert.equal((await call(s, 'GET', path)).body.code, 'not_found', path);
   const wrong = await call(s, 'DELETE', 'sessions');
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, GET, HEAD, OPTIONS']);

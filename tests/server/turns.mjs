@@ -1111,4 +1111,37 @@ test('a model behind TLS answers; one that cannot be trusted is not told a word'
   await Promise.all([good.stop(), wrong.stop()]);
 });
 
+// ------------------------------------------------------------------ merges
+
+test('a merge waits for the end of a turn, or is refused', async () => {
+  const s = await start({ args: ['--threads', '8'] });
+  await newSession(s, { id: 'a' });
+  await told(s, 'a', 'first');
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'f' } });
+  await told(s, 'f', 'aside');
+  const words = `/slow 40\n${count(60)}`;
+  const w = await say(s, 'a', words);
+  const merge = (json, more) => call(s, 'POST', at('a', '/merge'), { json: { from: 'f', mode: 'splice', ...json }, ...more });
+  const refused = await merge();
+  assert.deepEqual([refused.status, refused.body.code, refused.body.turn_id], [409, 'turn_running', w.events[0].json.turn_id]);
+  // Two may wait at once here; a third is told to come again. A client that goes away merges nothing.
+  const gone = new AbortController();
+  const left = fetch(`${s.url}/ramet/v1/${at('a', '/merge')}`, { method: 'POST', signal: gone.signal,
+    headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ from: 'f', mode: 'splice', when: 'idle' }) }).catch(() => 'gone');
+  const waiting = merge({ when: 'idle', mode: 'land', text: 'in short' });
+  await eventually(() => assert.ok(w.text().split(' ').length > 5));
+  const busy = await merge({ when: 'idle' });
+  assert.deepEqual([busy.status, busy.body.code], [503, 'too_busy']);
+  gone.abort();
+  assert.equal(await left, 'gone');
+  await told(s, 'f', 'later');
+  assert.equal((await waiting).status, 200);
+  assert.equal((await w.end()).status, 'done');
+  assert.deepEqual(await texts(s, 'a'), ['first', 'first', words, count(60), 'in short']);
+  const [landed] = (await entries(s, 'a')).slice(-1);
+  const [last] = (await entries(s, 'f')).slice(-1);
+  assert.deepEqual(landed.origins.map((o) => o.entry_id), [last.id], 'the source as it is by then');
+  assert.equal((await session(s, 'f')).merged_into, 'a');
+});
+
 await finish();

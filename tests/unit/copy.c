@@ -6,6 +6,7 @@
 #include "core/upkeep/copy.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
+#include "ramet/merge.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
@@ -166,6 +167,10 @@ static void plant(void)
     ok(ramet_verdict_add(T.call, sides, 2, 0, "shorter", &verdict));
     ramet_turn *t = turn_start("f", &(ramet_turn_in){MESSAGE("m")});
     turn_stop(t->id, RAMET_TURN_DONE);
+    ramet_merge_out merged;
+    ok(ramet_merge(T.call, "s",
+                   &(ramet_merge_in){.mode = RAMET_LAND, .from = "f", .text = "in short"},
+                   &merged));
     ramet_entry_in first = {.role = RAMET_USER, .text = "x", .key = "k", .indexed = "found"};
     ok(ramet_append(
         T.call, "started",

@@ -56,6 +56,8 @@ static const char fill_sql[] =
     "INSERT INTO attached(tree,k,attachment) SELECT tree,k,'a'||n FROM keys;"
     "INSERT INTO feedback(tree,k,user_id,value,comment,at) SELECT tree,k,'ann',1,'',n "
     "FROM keys;"
+    "INSERT INTO copied(tree,k,n,from_tree,from_session,from_k,span) SELECT tree,k,0,tree,tree,k,"
+    "1 FROM keys;"
     "INSERT INTO indexed(tree,k,text,at) SELECT tree,k,'x',n FROM keys;"
     "INSERT INTO words(tree,k,no,session,role,created,bytes,unsure,tsv) SELECT tree,k,"
     "row_number() OVER ()+(SELECT count(*) FROM words),tree,1,n,1,0,to_tsvector('simple',"

@@ -244,6 +244,12 @@
     X(sandbox_named_count, "'b1','ann'")                                                           \
     X(sandbox_user, "'','few'")                                                                    \
     X(sandbox_user_count, "'','few'")                                                              \
+    X(copied_range, "1," K_LONG "," K_LONG_NEXT)                                                   \
+    X(copied_to, "1," K_LONG)                                                                      \
+    X(copied_has, "1," K_LONG)                                                                     \
+    X(move_merges, "1,100005")                                                                     \
+    X(copied_del, "1," K_LONG "," K_LONG_NEXT)                                                     \
+    X(session_merged, "1,100009,1,1")                                                              \
     X(origin_get, "5,5")                                                                           \
     X(origin_clear, "5,5")                                                                         \
     X(origin_started, "2,1")                                                                       \
@@ -315,6 +321,8 @@
     X(copy_task_drop, "1,'k5'")                                                                    \
     X(copy_indexed_read, "1," K_LONG ",3,5")                                                       \
     X(copy_indexed_cut, "1," K_LONG)                                                               \
+    X(copy_copied_read, "1," K_LONG ",0,3,5")                                                      \
+    X(copy_copied_cut, "1," K_LONG ",0")                                                           \
     X(copy_origin_read, "5,5,9000000,5")                                                           \
     X(copy_origin_cut, "5,5")                                                                      \
     X(copy_transfer_cut, "5,5,'x5'")                                                               \
@@ -397,6 +405,8 @@
     X(orphan_share, "fsck compares whole tables")                                                  \
     X(orphan_turn, "fsck compares whole tables")                                                   \
     X(orphan_task, "fsck compares whole tables")                                                   \
+    X(orphan_copied, "fsck compares whole tables")                                                 \
+    X(odd_copied, "fsck reads whole tables")                                                       \
     X(orphan_origin, "fsck compares whole tables")                                                 \
     X(orphan_transfer, "fsck compares whole tables")                                               \
     X(orphan_indexed, "fsck compares whole tables")

@@ -247,6 +247,13 @@ static void set_live(txn *tx, int64_t tree, int64_t id, bool live)
     q_run(q);
 }
 
+static ramet_event_kind event_of(ramet_move_kind kind)
+{
+    return kind == RAMET_MOVE_SWITCH  ? RAMET_EVENT_SWITCHED
+           : kind == RAMET_MOVE_MERGE ? RAMET_EVENT_MERGED
+                                      : RAMET_EVENT_REWOUND;
+}
+
 void head_move(txn *tx, session_full *s, const head_to *at, ramet_move_kind kind, const char *why,
                int64_t undo_under, int64_t redo_under, int64_t undo, int64_t redo)
 {
@@ -292,8 +299,7 @@ void head_move(txn *tx, session_full *s, const head_to *at, ramet_move_kind kind
     q_int(q, 7, seq);
     q_int(q, 8, updated);
     q_run(q);
-    event_add(tx, s->tree, s->no,
-              kind == RAMET_MOVE_SWITCH ? RAMET_EVENT_SWITCHED : RAMET_EVENT_REWOUND, to, kind);
+    event_add(tx, s->tree, s->no, event_of(kind), to, kind);
     s->head = to;
     s->adk = to_adk;
     s->undo = undo;

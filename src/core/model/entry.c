@@ -228,6 +228,7 @@ bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[
         e->usage = load_usage(tx, tree, k);
     if (flags & FLAG_DELTA)
         e->state_delta = load_delta(tx, tree, k);
+    e->copied = flags & FLAG_COPY;
     e->text = cols->text ? cols->text : "";
     e->parts = cols->parts ? cols->parts : parts_of_text(tx->arena, cols->text);
     e->body = cols->body;

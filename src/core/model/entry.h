@@ -9,8 +9,15 @@
 
 #define INDEXED_CHARS 100000 /* longest text that an entry is found by */
 
-enum { FLAG_LARGE = 1, FLAG_USAGE = 2, FLAG_DELTA = 4, FLAG_TOOL = 8, FLAG_FILE = 16 };
-#define FLAGS_ALL (FLAG_LARGE | FLAG_USAGE | FLAG_DELTA | FLAG_TOOL | FLAG_FILE)
+enum {
+    FLAG_LARGE = 1,
+    FLAG_USAGE = 2,
+    FLAG_DELTA = 4,
+    FLAG_TOOL = 8,
+    FLAG_FILE = 16,
+    FLAG_COPY = 32
+};
+#define FLAGS_ALL (FLAG_LARGE | FLAG_USAGE | FLAG_DELTA | FLAG_TOOL | FLAG_FILE | FLAG_COPY)
 
 /* An entry that was checked and prepared on the caller's thread. */
 typedef struct entry_new {
@@ -32,6 +39,9 @@ typedef struct entry_new {
 /* Checks and prepares a batch. */
 ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t max,
                              int64_t now, entry_new **out);
+/* The same for copies of entries: the caller is the author of none of them. */
+ramet_status entries_prepare_copies(ramet_call *c, const ramet_entry_in *in, size_t n, int64_t now,
+                                    entry_new **out);
 /* An entry's content as it is stored; NULL where a column is empty. */
 typedef struct entry_cols {
     const char *text, *parts, *body;

@@ -158,3 +158,25 @@ bool path_segments(txn *tx, const branch_meta *head, int64_t lo, int64_t hi, seg
     *n = v.n;
     return true;
 }
+
+/* Two paths share exactly their first k entries when their hashes at k are equal (I2). */
+int64_t path_shared(txn *tx, const branch_row *a, const branch_row *b, int64_t most)
+{
+    int64_t lo = 0, hi = most; /* equal at lo; not known above hi */
+    if (a->len < hi)
+        hi = a->len;
+    if (b->len < hi)
+        hi = b->len;
+    int64_t at = hi; /* whole equal prefixes are common: look there first */
+    while (lo < hi) {
+        uint8_t ha[HASH_LEN], hb[HASH_LEN];
+        if (!path_hash(tx, a, at, ha) || !path_hash(tx, b, at, hb))
+            return 0;
+        if (memcmp(ha, hb, HASH_LEN) == 0)
+            lo = at;
+        else
+            hi = at - 1;
+        at = lo + (hi - lo + 1) / 2;
+    }
+    return lo;
+}

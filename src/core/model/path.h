@@ -16,6 +16,9 @@ int64_t path_find(txn *tx, const branch_row *head, const char *entry_id, int64_t
 bool path_hash(txn *tx, const branch_row *head, int64_t n, uint8_t out[HASH_LEN]);
 /* Sets tx->mark to the id and hash of the entry at k; false when it is missing or damaged. */
 bool path_mark(txn *tx, int64_t tree, int64_t k);
+
+/* How many entries two paths share, of which `most` is as much as can count: O(log n). */
+int64_t path_shared(txn *tx, const branch_row *a, const branch_row *b, int64_t most);
 /* Id of the entry at a position; NULL when there is none. */
 const char *path_entry_id(txn *tx, const branch_row *head, int64_t pos);
 

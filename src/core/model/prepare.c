@@ -262,8 +262,8 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
     return RAMET_OK;
 }
 
-static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, int64_t now,
-                            entry_new *n)
+static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, const char *author,
+                            int64_t now, entry_new *n)
 {
     n->in = in;
     n->same_as = -1;
@@ -282,7 +282,7 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, i
     n->entry.body = in->body;
     n->entry.turn_id = in->turn_id;
     n->entry.channel = in->channel ? in->channel : "history";
-    n->entry.author = in->author ? in->author : in->role == RAMET_USER ? c->user : NULL;
+    n->entry.author = in->author ? in->author : in->role == RAMET_USER ? author : NULL;
     n->entry.client = c->client;
     n->entry.state_delta = in->state_delta;
     n->entry.created = in->created ? in->created : now;
@@ -341,8 +341,9 @@ static ramet_status doubles(ramet_call *c, entry_new *list, size_t n)
     return RAMET_OK;
 }
 
-ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t max,
-                             int64_t now, entry_new **out)
+/* `author`: of messages of the user that name none. */
+static ramet_status prepare_all(ramet_call *c, const ramet_entry_in *in, size_t n, size_t max,
+                                const char *author, int64_t now, entry_new **out)
 {
     if (n > max)
         return call_fail(c, RAMET_BATCH_TOO_LARGE, "entries",
@@ -351,11 +352,23 @@ ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, 
         TRY(check_id(c, "client", c->client));
     entry_new *list = arena_array(c->arena, n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++) {
-        TRY(prepare(c, i, &in[i], now, &list[i]));
+        TRY(prepare(c, i, &in[i], author, now, &list[i]));
         keep(c, &in[i], &list[i].entry);
     }
     if (n > 1)
         TRY(doubles(c, list, n));
     *out = list;
     return RAMET_OK;
+}
+
+ramet_status entries_prepare(ramet_call *c, const ramet_entry_in *in, size_t n, size_t most,
+                             int64_t now, entry_new **out)
+{
+    return prepare_all(c, in, n, most, c->user, now, out);
+}
+
+ramet_status entries_prepare_copies(ramet_call *c, const ramet_entry_in *in, size_t n, int64_t now,
+                                    entry_new **out)
+{
+    return prepare_all(c, in, n, SIZE_MAX, NULL, now, out);
 }

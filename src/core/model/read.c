@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
+#include "core/model/copied.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
@@ -310,6 +311,7 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
         versions_fill(tx, &s.access, s.moves != 0, out->entries, out->n);
     if (in->feedback)
         feedback_fill(tx, &s, out->entries, out->n);
+    origins_fill(tx, s.tree, out->entries, out->n);
     return txn_status(tx);
 }
 
@@ -351,6 +353,7 @@ static ramet_status get_run(txn *tx, const char *session, int64_t branch, const 
     path_read(tx, &b, pos, pos + 1, tx->arena, collect_take, &c);
     TRY(txn_status(tx));
     versions_fill(tx, &s.access, s.moves != 0, c.v.items, c.v.n);
+    origins_fill(tx, s.tree, c.v.items, c.v.n);
     *out = c.v.items;
     return txn_status(tx);
 }
@@ -459,6 +462,7 @@ static ramet_status stream_page(ramet_stream *s)
         path_read(&tx, &s->branch, s->next, hi, s->page, stream_take, s);
         if (s->versions && txn_status(&tx) == RAMET_OK)
             versions_fill(&tx, &s->row, s->moved, s->got.v.items, s->got.v.n);
+        origins_fill(&tx, s->row.tree, s->got.v.items, s->got.v.n);
         tx.arena = own;
         TRY(txn_done(&tx, RAMET_OK));
     } while (!s->got.v.n && s->next < s->hi);
@@ -589,6 +593,7 @@ static ramet_status record_run(txn *tx, const char *session, ramet_log log, int6
         head_fill(tx, &b, &out->head);
     out->entries = c.v.items;
     out->n = c.v.n;
+    origins_fill(tx, s.tree, c.v.items, c.v.n);
     out->more_before = from > 0 && *total > 0;
     out->more_after = at < *total;
     if (!out->more_after)

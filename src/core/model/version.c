@@ -54,6 +54,50 @@ static int by_creation(const void *a, const void *b)
     return p->key < q->key ? -1 : p->key > q->key;
 }
 
+/* The first branch of a session and those that merges made; none when there was no merge. */
+struct merge_list {
+    int64_t tree, session;
+    branch_meta *items;
+    size_t n;
+};
+
+/* Most sessions have none: one look for all entries of a page. */
+static const struct merge_list *merges_of(txn *tx, const session_access *s)
+{
+    if (tx->merges && tx->merges->tree == s->tree && tx->merges->session == s->no)
+        return tx->merges;
+    struct merge_list *list = arena_alloc(tx->arena, sizeof *list);
+    VEC(int64_t) ids = {0};
+    *list = (struct merge_list){.tree = s->tree, .session = s->no};
+    db_stmt *q = db_query(tx->db, Q_move_merges);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    while (q_row(q))
+        VEC_PUSH(tx->arena, &ids, q_col_int(q, 0));
+    session_full full;
+    if (ids.n && session_by_no(tx, s->tree, s->no, &full))
+        VEC_PUSH(tx->arena, &ids, full.first);
+    list->items = arena_array(tx->arena, ids.n, sizeof *list->items);
+    for (size_t i = 0; i < ids.n; i++)
+        if (branch_meta_load(tx, s->tree, ids.items[i], &list->items[list->n]))
+            list->n++;
+    return tx->merges = list;
+}
+
+/* What merges brought to a position behind the entry of branch g. */
+static void merges_put(txn *tx, const session_access *s, int64_t g, int log, int64_t pos,
+                       version_list *v)
+{
+    const struct merge_list *merges = merges_of(tx, s);
+    for (size_t i = 0; i < merges->n; i++) {
+        const branch_meta *m = &merges->items[i];
+        branch_meta here, before = {0};
+        if (m->log == log && m->base > pos && path_owner(tx, m, pos, &here) &&
+            (pos == 0 || path_owner(tx, m, pos - 1, &before)) && before.id == g)
+            version_put(tx, s->tree, here.id, pos, v);
+    }
+}
+
 void versions_at(txn *tx, const session_access *s, const branch_meta *o, int64_t pos,
                  version_row **out, size_t *n)
 {
@@ -81,6 +125,7 @@ void versions_at(txn *tx, const session_access *s, const branch_meta *o, int64_t
     if (g && g != o->id && branch_load(tx, s->tree, g, &b) && b.meta.session == s->no &&
         b.len > pos)
         version_put(tx, s->tree, g, pos, &v);
+    merges_put(tx, s, g, o->log, pos, &v);
     if (v.n)
         qsort(v.items, v.n, sizeof *v.items, by_creation);
     *out = v.items;

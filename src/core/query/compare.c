@@ -31,28 +31,6 @@ static ramet_status side_open(txn *tx, const ramet_side_in *in, side *out)
     return branch_open(tx, &out->session.brief, RAMET_LOG_MAIN, in->branch, &out->branch);
 }
 
-/* The number of entries that two paths share, at most `most`. */
-static int64_t shared_length(txn *tx, const branch_row *a, const branch_row *b, int64_t max)
-{
-    int64_t lo = 0, hi = max; /* equal at lo; not known above hi */
-    if (a->len < hi)
-        hi = a->len;
-    if (b->len < hi)
-        hi = b->len;
-    int64_t at = hi; /* identical paths are common: look there first */
-    while (lo < hi) {
-        uint8_t ha[HASH_LEN], hb[HASH_LEN];
-        if (!path_hash(tx, a, at, ha) || !path_hash(tx, b, at, hb))
-            return 0;
-        if (memcmp(ha, hb, HASH_LEN) == 0)
-            lo = at;
-        else
-            hi = at - 1;
-        at = lo + (hi - lo + 1) / 2;
-    }
-    return lo;
-}
-
 /* The creation time of the entry at a position of a path. */
 static int64_t path_created(txn *tx, const branch_row *head, int64_t pos)
 {
@@ -156,7 +134,7 @@ static ramet_status compare(txn *tx, const ramet_side_in *in, size_t n, int limi
         TRY(side_open(tx, &in[i], &sides[i]));
     int64_t shared = sides[0].branch.len;
     for (size_t i = 1; i < n; i++)
-        shared = shared_length(tx, &sides[0].branch, &sides[i].branch, shared);
+        shared = path_shared(tx, &sides[0].branch, &sides[i].branch, shared);
     TRY(txn_status(tx));
     out->shared = shared;
     out->n = n;

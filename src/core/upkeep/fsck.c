@@ -384,7 +384,7 @@ static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
                    (long long)l->rows.n + 1);
         return false;
     }
-    if (m.kind < RAMET_MOVE_REWIND || m.kind > RAMET_MOVE_SYNC) {
+    if (m.kind < RAMET_MOVE_REWIND || m.kind > RAMET_MOVE_MERGE) {
         fsck_fault(f, at_session(s), "move %lld is of no known kind", (long long)seq);
         return false;
     }
@@ -671,11 +671,13 @@ static void rows_check(fsck *f)
         {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},
         {Q_orphan_indexed, "a text to be found by belongs to no entry", BY_KEY},
+        {Q_orphan_copied, "the origin of a copy belongs to no copy", BY_KEY},
         {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
         {Q_orphan_reference, "the attachment that the entry refers to is missing", BY_KEY},
         {Q_orphan_feedback, "feedback belongs to no entry", BY_KEY},
         {Q_odd_member, "the level of a member is none", BY_NUMBER},
         {Q_odd_feedback, "feedback is neither up nor down", BY_KEY},
+        {Q_odd_copied, "the origin of a copy is damaged", BY_KEY},
         {Q_odd_share, "the secret of a share link is damaged", BY_NUMBER},
         {Q_odd_token, "the secret of a token is damaged", BY_NUMBER},
         {Q_odd_event, "an event is of no known kind", BY_NUMBER},

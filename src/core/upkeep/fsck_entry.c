@@ -6,6 +6,7 @@
 #include "core/attachment/attachment_upkeep.h"
 #include "core/call.h"
 #include "core/model/branch.h"
+#include "core/model/copied.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/state.h"
@@ -54,6 +55,8 @@ static const char *missing_part(fsck *f, const ramet_entry *e, int flags)
         return "its usage is missing";
     if ((flags & FLAG_DELTA) && !e->state_delta)
         return "its state delta is missing";
+    if ((flags & FLAG_COPY) && !copied_known(&f->tx, f->tree, KEY(e->branch, e->position)))
+        return "where it was copied from is missing";
     if (flags & FLAG_FILE)
         return fsck_files_fault(f, KEY(e->branch, e->position), e);
     return NULL;

@@ -254,6 +254,10 @@ static void answer_put(const pen *p, const face_route *r)
         buf_puts(p->out, " with ");
         link_put(p, r->answer);
     }
+    if (r->or_answer) {
+        buf_puts(p->out, " or ");
+        link_put(p, r->or_answer);
+    }
     buf_puts(p->out, ".");
     if (doc_once(r))
         puts_text(p, " Accepts `Idempotency-Key`.");

@@ -52,6 +52,7 @@ typedef struct face_route {
     const form_field *body;  /* NULL: no body; an unknown member is refused by name */
     int success;             /* 200, 201, 204 */
     const char *answer;      /* schema of the answer; NULL: see `about` */
+    const char *or_answer;   /* another one that it may have; NULL: none */
     const char *statuses;    /* ramet_status names of possible errors, for the documents:
                                 "SESSION_NOT_FOUND HEAD_MOVED" */
     const char *example;     /* for the documents: a body, or a query if there is none */

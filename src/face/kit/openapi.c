@@ -280,6 +280,21 @@ static void body_write(json_writer *w, const face_route *r)
     jw_end_object(w);
 }
 
+static void answer_write(json_writer *w, const face_route *r)
+{
+    if (!r->or_answer) {
+        ref_write(w, r->answer);
+        return;
+    }
+    jw_object(w);
+    jw_key(w, "anyOf");
+    jw_array(w);
+    ref_write(w, r->answer);
+    ref_write(w, r->or_answer);
+    jw_end_array(w);
+    jw_end_object(w);
+}
+
 static void success_write(json_writer *w, const face_route *r)
 {
     char status[8];
@@ -293,7 +308,7 @@ static void success_write(json_writer *w, const face_route *r)
                                                      : "*/*");
         if (r->answer) {
             jw_key(w, "schema");
-            ref_write(w, r->answer);
+            answer_write(w, r);
         }
         content_end(w);
     }

@@ -39,7 +39,7 @@ static void page_etag(request *q, const ramet_page *page)
                page->more_before, page->more_after);
     for (size_t i = 0; i < page->n; i++) {
         const ramet_entry *e = &page->entries[i];
-        int64_t shown[] = {e->position, e->branch, e->version, e->versions};
+        int64_t shown[] = {e->position, e->branch, e->version, e->versions, (int64_t)e->n_origins};
         buf_add(&b, shown, sizeof shown);
     }
     if (page->n)

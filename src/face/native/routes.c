@@ -50,6 +50,7 @@
 #define E_WRITE E_SEE " FORBIDDEN"
 #define E_HEAD  E_WRITE " HEAD_MOVED"
 #define E_TURN  " TURN_RUNNING_ALREADY AGENT_NOT_FOUND TOO_BUSY"
+#define E_MERGE E_HEAD " MERGE_REFUSED TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL"
 #define E_IN    "BAD_ID ATTACHMENT_NOT_FOUND ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE PATH_FULL"
 
 static const face_route routes[] = {
@@ -215,7 +216,7 @@ ROUTE("POST", S1 "/rewind", ROLE_USER, .name = "rewindSession", .group = "Forks 
  .statuses = E_HEAD " ENTRY_NOT_FOUND REASON_TOO_LONG", .example = "{\"at\": {\"entry_id\": \"e1\"}, \"reason\": \"start over\"}"),
 ROUTE("POST", S1 "/undo", ROLE_USER, .name = "undoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Undo the last move", .success = 200, .answer = "Session", .run = api_move_undo,
- .about = "As in an editor, without limit. Moves are rewind, switch, edit, regenerate and sync; appending is not a move.",
+ .about = "As in an editor, without limit. Moves are rewind, switch, edit, regenerate, sync and merge; appending is not a move.",
  .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " NOTHING_TO_UNDO"),
 ROUTE("POST", S1 "/redo", ROLE_USER, .name = "redoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Redo the last undone move", .success = 200, .answer = "Session", .run = api_move_redo,
@@ -230,6 +231,28 @@ ROUTE("POST", S1 "/sync", ROLE_USER, .name = "syncSession", .group = "Forks and 
           "Entries match by id (if given), role and content. `sync` in the answer is what was done.",
  .body = FIELDS(R("entries", ARRAY, "the whole list, in one channel", .schema = "EntryIn"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " " E_IN, .example = "{\"entries\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Lisbon?\"}]}"),
+ROUTE("POST", S1 "/merge", ROLE_USER, .name = "mergeSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
+ .summary = "Brings what another session has into this one", .success = 200, .answer = "Session", .or_answer = "MergePreview", .run = api_merge_post,
+ .about = "`fast_forward`: the head moves to the end of the source's history, if this session has not gone on since the two parted; nothing is copied. "
+          "`splice`: all entries that the source has and this session has not are appended. `pick`: the named ones, from anywhere in the tree; a tool call "
+          "takes its result along, and the reverse. `land`: one message with `text`, a summary. Copies have new ids, `origins`, and no usage. "
+          "The whole merge is one move: `undo` takes it back. `merge` in the answer tells what was done. With `dry_run` the answer is a MergePreview, and nothing changes. "
+          "What does not apply is 409 `merge_refused`, with the reason. While a turn runs here: 409 `turn_running`, or with `when: idle` the request waits for its end, "
+          "and then merges the source as it is; a client that goes away meanwhile merges nothing, and past a number of waiting requests it is 503 `too_busy`. "
+          "Needs writer here, and reader where entries come from; from another tree, or through a share link, only `land`.",
+ .body = FIELDS(F("from", OBJECT, "the source; may be left out with `pick`", .schema = "MergeFrom"),
+                R("mode", ENUM, "how", .values = "fast_forward|splice|pick|land"),
+                F("entries", ARRAY, "`pick`: the entries, in the order in which they are appended", .schema = "Pick"),
+                F("text", TEXT, "`land`: the summary"),
+                F("when", ENUM, "`idle`: wait for the end of a running turn", .values = "idle"),
+                F("dry_run", BOOL, "only tells what would be appended"), EXPECT),
+ .statuses = E_MERGE, .example = "{\"from\": \"bus\", \"mode\": \"land\", \"text\": \"By bus it takes nine hours.\"}"),
+ROUTE("GET", S1 "/entries/{entry}/origins", ROLE_USER, .name = "listOrigins", .group = "Forks and moves",
+ .summary = "Where an entry came from, if a merge copied it", .success = 200, .answer = "OriginList", .run = api_origins_list, .query = FIELDS(BRANCH),
+ .about = "Sessions that the caller may not see, and those that are gone, are left out.", .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND"),
+ROUTE("GET", S1 "/entries/{entry}/destinations", ROLE_USER, .name = "listDestinations", .group = "Forks and moves",
+ .summary = "Where merges copied an entry to", .success = 200, .answer = "DestinationList", .run = api_destinations_list, .query = FIELDS(BRANCH),
+ .about = "Those that the caller may see, at most 1,000. A landed summary came from the last entry of its source.", .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND"),
 ROUTE("GET", S1 "/head-log", ROLE_USER, .name = "listMoves", .group = "Forks and moves", .flags = ROUTE_PAGE,
  .summary = "List the moves of the head, newest first", .success = 200, .answer = "MoveList", .run = api_moves_list,
  .query = FIELDS(PAGE), .statuses = E_SEE " BAD_CURSOR"),

@@ -360,6 +360,7 @@
     TASK_STATEMENTS(X)                                                                             \
     SANDBOX_STATEMENTS(X)                                                                          \
     ORIGIN_STATEMENTS(X)                                                                           \
+    MERGE_STATEMENTS(X)                                                                            \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -379,6 +380,7 @@
 #include "store/sql/attachment_sql.h"
 #include "store/sql/copy_sql.h"
 #include "store/sql/event_sql.h"
+#include "store/sql/merge_sql.h"
 #include "store/sql/search_sql.h"
 #include "store/sql/sandbox_sql.h"
 #include "store/sql/origin_sql.h"

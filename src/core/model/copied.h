@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * copied.h: where copies that a merge made came from, and where entries went. copied.c has the
+ * invariants.
+ */
+#ifndef CORE_MODEL_COPIED_H
+#define CORE_MODEL_COPIED_H
+
+#include "core/model/entry.h"
+
+/* An origin: the entry at a key, as a session had it. */
+typedef struct copied_from {
+    int64_t tree, session, key;
+    int64_t span; /* entries that it stands for, which end there */
+} copied_from;
+
+/* Records the origin of a copy that was just written. */
+void copied_write(txn *tx, int64_t tree, int64_t k, const copied_from *from);
+/* Whether the copy at k has an origin. */
+bool copied_known(txn *tx, int64_t tree, int64_t k);
+/* Fills the origins of the copies in a list of entries in order of their paths, as far as the
+ * caller may see them. Entries that are no copies cost nothing. */
+void origins_fill(txn *tx, int64_t tree, ramet_entry *list, size_t n);
+
+#endif
