@@ -91,6 +91,8 @@ const topic_def cli_names[] = {
     VALUE("ephemeral", 0, OPT_SPAN, "SPAN", "it goes after that long, unless promoted")
 #define FOLDER_OPTION WORD("attachments", 0, "DIR", "the folder of attachments, where the server has that setting", WORD_FILE)
 #define AT_OPTION     VALUE("at", 0, OPT_TEXT, "ENTRY", "the same as ENTRY")
+#define OVERLAY_OPTIONS                                                                             \
+    FLAG("wait", 'w', "while a turn runs, wait for its end instead of failing"), REASON_OPTION, EXPECT_OPTION
 #define CUT_OPTIONS                                                                                 \
     FLAG("before", 0, "cut before ENTRY instead of after it"),                                      \
     CHOICE("cut", 0, "HOW", "move the cut so that a tool call keeps its result", "exact|snap_before|snap_after"), \
@@ -242,6 +244,7 @@ const command_def cli_commands[] = {
                        FLAG("oneline", '1', "one line an entry"),
                        FLAG("reverse", 0, "newest first"),
                        FLAG("graph", 'g', "draw the timeline of the tree"),
+                       FLAG("context", 0, "what the model sees of it: see 'ramet hide'"),
                        VALUE("channel", 0, OPT_TEXT, "NAME", "only this channel"),
                        BRANCH_OPTION, LOG_OPTION),
     .examples = EXAMPLES({"log @ -n 4", "the last four entries"},
@@ -251,8 +254,10 @@ const command_def cli_commands[] = {
 {
     .name = "show", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION [ENTRY]", .run = cmd_show,
     .summary = "Show a session, or one entry in full",
+    .about = "With --prompt: what the agent was sent for the turn that ENTRY belongs to (a turn's id will do, too; "
+             "without it, the last one): messages, instructions, settings and tokens, as JSON.",
     .args = ARGS(SESSION_ARG, MAYBE("ENTRY", "an entry on its path", WORD_ANY)),
-    .options = OPTIONS(BRANCH_OPTION,
+    .options = OPTIONS(BRANCH_OPTION, FLAG("prompt", 0, "what the model was sent for a turn"),
                        FLAG("text", 0, "the entry's text alone"),
                        FLAG("body", 0, "the entry's body alone, byte for byte"),
                        FLAG("ancestry", 0, "the sessions above it, root first"),
@@ -329,7 +334,7 @@ const command_def cli_commands[] = {
 {
     .name = "undo", .group = GROUP_MOVE, .synopsis = "SESSION", .run = cmd_undo,
     .summary = "Take the last move of the head back",
-    .about = "Moves are rewind, switch, edit, regenerate and sync; appending is none. There is no limit, and "
+    .about = "Moves are rewind, switch, edit, regenerate, sync, hide, replace and reveal; appending is none. There is no limit, and "
              "a new move ends redo.",
     .args = ARGS(SESSION_ARG), .options = OPTIONS(EXPECT_OPTION),
 },
@@ -346,6 +351,35 @@ const command_def cli_commands[] = {
                        VALUE("pick", 'p', OPT_COUNT, "N", "the N-th version of that message"), EXPECT_OPTION),
     .examples = EXAMPLES({"switch @ b3", "to branch b3"}, {"switch @ --at @3 --pick 1", "to the first version of the third message"},
                          {"switch @ -", "back to the branch before"}),
+},
+{
+    .name = "hide", .group = GROUP_MOVE, .synopsis = "SESSION ENTRY", .run = cmd_hide,
+    .summary = "Hide an entry from the model",
+    .about = "The record is not touched: the entry stays in 'ramet log', and 'ramet log --context' shows what the "
+             "model sees. A tool call and its results are hidden together. It is a move: 'ramet undo' takes it back, "
+             "and forks keep what stood when they were made.",
+    .args = ARGS(SESSION_ARG, ENTRY_ARG),
+    .options = OPTIONS(FLAG("above", 0, "hide everything above the entry instead"), OVERLAY_OPTIONS),
+    .examples = EXAMPLES({"hide @ @3", "leave the third entry out"}, {"hide @ @10 --above", "begin with the tenth entry"}),
+},
+{
+    .name = "replace", .group = GROUP_MOVE, .synopsis = "SESSION ENTRY TEXT", .run = cmd_replace,
+    .summary = "Have an entry say something else to the model",
+    .about = "The record is not touched; see 'ramet hide'.",
+    .args = ARGS(SESSION_ARG, ENTRY_ARG, ARG("TEXT", "what the model sees instead", WORD_ANY)),
+    .options = OPTIONS(OVERLAY_OPTIONS),
+    .examples = EXAMPLES({"replace @ @4 '(a long listing)'", "shorten a tool result"}),
+},
+{
+    .name = "reveal", .group = GROUP_MOVE, .synopsis = "SESSION OVERLAY", .run = cmd_reveal,
+    .summary = "Take back a 'hide' or 'replace'",
+    .args = ARGS(SESSION_ARG, ARG("OVERLAY", "its id, like o17: see 'ramet overlays'", WORD_ANY)),
+    .options = OPTIONS(OVERLAY_OPTIONS),
+},
+{
+    .name = "overlays", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_overlays,
+    .summary = "List what is hidden from the model, or replaced for it",
+    .args = ARGS(SESSION_ARG), .options = OPTIONS(BRANCH_OPTION),
 },
 {
     .name = "diff", .group = GROUP_FIND, .flags = CMD_PAGER, .synopsis = "SIDE SIDE [SIDE...]", .run = cmd_diff,

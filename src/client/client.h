@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 
@@ -53,6 +54,10 @@
     X(edit)                                                                                        \
     X(regenerate)                                                                                  \
     X(sync)                                                                                        \
+    X(overlay_set)                                                                                 \
+    X(overlay_remove)                                                                              \
+    X(overlays)                                                                                    \
+    X(turn_prompt)                                                                                 \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \
     X(branches)                                                                                    \

@@ -12,6 +12,7 @@
 #define FORM_NATIVE_H
 
 #include "form/form.h"
+#include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 
@@ -23,8 +24,9 @@
     X(entry) X(version_of) X(entry_in) X(entry_edit) X(part) X(entry_page) X(appended) X(record)   \
     X(usage) X(usage_in) X(usage_sum) X(money) X(usage_report) X(session_state) X(feedback)                \
     X(feedback_list)                                                                               \
-    X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(fork_in)      \
+    X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(prompt) X(fork_in) \
     X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
+    X(overlay) X(overlay_list) X(overlay_done)                                                     \
     X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
     X(comparison) X(turn_row) X(compare_side) X(side) X(side_in) X(verdict) X(verdict_list)        \
     X(hit) X(mark) X(hit_list)                                                                     \

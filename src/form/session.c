@@ -171,7 +171,8 @@ const form_schema form_head = STRUCT("Head", "A session's place in its history."
     R("branch_id", TEXT, "like `b17`", NUL, AT(BRANCH, branch)),
     R("length", INT, "entries on the path", AT(INT64, length)),
     R("entry_id", TEXT, "the last one; null when the history is empty", NUL, AT(TEXT, entry_id)),
-    R("prefix_hash", TEXT, "of the whole path; two histories are equal iff these are", CHARS(hash)));
+    R("prefix_hash", TEXT, "of the whole path; two histories are equal iff these are", CHARS(hash)),
+    F("overlay_set", TEXT, "stands for the overlays in force; left out when there are none", AT(OVERLAY, overlay), OMIT));
 #undef S
 
 const form_schema form_expected_head = {

@@ -18,6 +18,7 @@
  *   send.c          requests that begin or join turns: messages, forks, fan-outs, repeated requests
  *   control.c       requests that cancel a turn or answer its question
  *   run.c           one run: the history for the agent, its output, and how that is recorded
+ *   run_prompt.c    what the agent of a run was sent
  *   subscribers.c   publishes events of a run to requests and to watchers
  *   title.c         titles by an agent
  *   host.c          which process runs a turn, and whether that process is alive
@@ -119,6 +120,12 @@ typedef struct run {
     int64_t first, upto;      /* its entries lie there on the path, among others */
     VEC(ramet_entry) entries; /* that were appended, in `mem` */
     bool recorded;            /* an entry of the answer is in the store */
+    int64_t recorded_length;  /* of the path behind the last of them; 0: none is */
+    struct {
+        char *data; /* of ramet_prompt_in; NULL: none */
+        int64_t length;
+        bool is_new; /* it is not in the store yet */
+    } prompt;        /* what the agent was sent last */
     ramet_usage usage;
     bool has_usage;
     char currency[16];
@@ -173,6 +180,7 @@ struct turns {
     int64_t n_idle;
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
+    int64_t idle_waiters; /* requests that wait for the end of a turn (turns_wait_idle()) */
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     bool stopping, watchdog_stop, threads_stop;
     pthread_t watchdog;
@@ -237,6 +245,14 @@ bool run_main(run *r);
 bool run_close(run *r, ramet_turn_status status, const char *error);
 /* Tries to record the end of one that is `unsaved`; false: it still is. */
 bool run_save(run *r);
+
+/* ---- turns/run_prompt.c */
+
+/* The agent was sent something. Only on the thread that runs it. */
+void run_prompt_note(run *r, const agent_prompt *p);
+/* Has the next write of the turn through `c` keep what the agent was sent; `in` must live until then.
+ * Only by the thread that writes. False: there is nothing new. */
+bool run_prompt_keep(run *r, ramet_call *c, ramet_prompt_in *in);
 
 /* ---- turns/subscribers.c. With the lock of the run, but for the first and the last of them. */
 

@@ -407,7 +407,7 @@ static bool inner_find(talk *k, size_t n, bool *as)
     for (held **at = &k->own->held; *at; at = &(*at)->next) {
         held *h = *at;
         if (h->in != k->p || !k->t->session_id || strcmp(h->session, k->t->session_id) != 0 ||
-            !holds(h, k->t, n))
+            h->overlay != k->t->overlay || !holds(h, k->t, n))
             continue;
         *at = h->next;
         k->l.inner = h->inner;
@@ -432,6 +432,7 @@ static void inner_keep(talk *k)
     h->setup = xstrdup(k->setup);
     h->model_option = xstrdup(k->model_option);
     h->in = k->p;
+    h->overlay = k->t->overlay;
     memcpy(h->hash, k->t->history[k->t->n - 1].hash, sizeof h->hash);
     pthread_mutex_lock(&k->own->lock);
     h->next = k->own->held;
@@ -555,13 +556,39 @@ static void seed_put(buf *b, const agent_turn *t, size_t n)
     buf_puts(b, "</conversation>\n");
 }
 
+/* What goes to the program depends on what its session holds: it is kept as it is sent. */
+static void prompt_tell(talk *k, const char *blocks)
+{
+    const ramet_agent *s = &k->t->session;
+    buf set;
+    json_writer w;
+    buf_init(&set, ACP_LINE_MAX);
+    jw_init(&w, &set, 0);
+    jw_object(&w);
+    if (*k->mode)
+        jw_kstr(&w, "mode", k->mode);
+    if (s->model && *s->model)
+        jw_kstr(&w, "model", s->model);
+    if (s->options)
+        jw_kraw(&w, "options", s->options);
+    jw_end_object(&w);
+    agent_prompt p = {.instructions = "",
+                      .settings = set.p,
+                      .messages =
+                          arena_printf(k->a, "[{\"role\":\"user\",\"content\":%s}]", blocks)};
+    agent_sent(k->s, &p);
+    buf_release(&set);
+}
+
 static void prompt_ask(talk *k, size_t n, bool seed)
 {
     buf text, params;
     size_t room = FILES_BYTES;
     buf_init(&text, ACP_LINE_MAX);
     buf_init(&params, 2 * ACP_LINE_MAX);
-    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->a, k->l.inner));
+    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":", json_quote(k->a, k->l.inner));
+    size_t first = params.n;
+    buf_putc(&params, '[');
     if (seed) {
         seed_put(&text, k->t, n);
         block_add_text(&params, k->a, text.p);
@@ -571,7 +598,9 @@ static void prompt_ask(talk *k, size_t n, bool seed)
         blocks_put(&params, k->a, k->p, k->t, &k->t->history[i], &room);
     if (params.n == before) /* a message without words */
         block_add_text(&params, k->a, "");
-    buf_puts(&params, "]}");
+    buf_putc(&params, ']');
+    prompt_tell(k, params.p + first);
+    buf_putc(&params, '}');
     program_ask(k->own, k->p, &k->l, "session/prompt", params.p);
     buf_release(&text);
     buf_release(&params);

@@ -34,8 +34,12 @@ typedef struct openai_settings {
 
 /* Writes the body of a request. What the history says comes last and in one canonical form, so that
  * the bodies of two histories that share a start share it byte for byte, up to the entry where they
- * part: neither ids of sessions and entries nor times are in it. False when it grows too large. */
-bool openai_request(const openai_settings *o, const agent_turn *t, buf *out);
+ * part: neither ids of sessions and entries nor times are in it. The sink (NULL: none) is told.
+ * False when it grows too large. */
+bool openai_request(const openai_settings *o, const agent_turn *t, const agent_sink *s, buf *out);
+/* agent_kind.messages */
+void openai_messages(const ramet_entry *history, size_t n, const char *instructions,
+                     json_writer *w);
 
 /* ------------------------------------------------------------------ the stream */
 

@@ -18,15 +18,16 @@ typedef struct branch_row {
     int64_t over, delta, created, len, touched;
     uint8_t tip[HASH_LEN];
     bool live, run;
+    int64_t overlay; /* the overlay set in force on it (overlay.h); never changes */
 } branch_row;
-#define BRANCH_N_COLS 18
+#define BRANCH_N_COLS 19
 
 /* Reads BRANCH_COLS from column `at` on. */
 void branch_from(db_stmt *q, int at, branch_row *b);
 /* Every branch that was read for a path goes through this. False when it is damaged. */
 bool branch_came(txn *tx, const branch_row *b);
 bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
-/* Only what never changes of it: `meta`, `over`, `delta` and `created`. */
+/* Only what never changes of it: `meta`, `over`, `delta`, `overlay` and `created`. */
 bool branch_lineage_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
 bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m);
 /* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND. */
@@ -37,7 +38,8 @@ typedef enum {
                      creation */
     BRANCH_NEXT   /* another one of the same session: after its last change, `not_before` */
 } branch_reason;
-/* Makes branch(parent, base) on the path of `from` for a session. from NULL: an empty root. */
+/* Makes branch(parent, base) on the path of `from` for a session. It takes over the overlay set of
+ * `from`. from NULL: an empty root. */
 void branch_create(txn *tx, const branch_row *from, int64_t base, const session_brief *s,
                    branch_reason why, int64_t not_before, ramet_log log, ramet_fork_type type,
                    branch_row *out);

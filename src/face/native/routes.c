@@ -20,6 +20,7 @@
 #define LEVELS  "reader|writer|manager|owner"
 #define ROLES   "user|assistant|tool|system"
 #define LOGS    "main|adk"
+#define OVERLAY_ACTIONS "hide|replace|hide_before"
 
 /* ---- rows that several routes share */
 #define LIMIT(most_, t)  F("limit", INT, t, .least = 1, .most = most_)
@@ -43,6 +44,7 @@
 #define ENTRIES_IN       R("entries", ARRAY, "all or nothing, in this order", .schema = "EntryIn")
 #define KEEP_RUNNING     F("keep_running", BOOL, "a running turn goes on writing to the branch that it began on, instead of being cancelled")
 #define MESSAGE          F("text", TEXT, "text, or"), F("parts", ARRAY, "parts", .schema = "Part"), F("attachments", ARRAY, "ids of files that go with it")
+#define WHEN_IDLE        F("when", ENUM, "`idle`: while a turn runs on the head, the request waits for its end instead of being refused", .words = "idle")
 #define NEW_ID           F("id", TEXT, "1-255 bytes; a UUIDv7 when not given")
 
 /* ---- what a route can fail with, beside the general ones */
@@ -120,7 +122,7 @@ ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries"
                  F("channel", TEXT, "only entries of this channel"), BRANCH, LOG,
                  F("versions", BOOL, "`false` leaves the `versions` of each entry out"),
                  F("feedback", BOOL, "`true` tells with each entry what the caller thinks of it"),
-                 F("view", ENUM, "what is read: the record as it was written", .words = "record")),
+                 F("view", ENUM, "`record`: what was written (when not given); `context`: what the model sees, by the overlays in force", .words = "record|context")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND FORBIDDEN", .example = "tail=true&limit=20"),
 ROUTE("GET", S1 "/entries/{entry}", ROLE_USER, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "One entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
@@ -189,6 +191,11 @@ ROUTE("GET", S1 "/turns", ROLE_USER, .name = "listTurns", .group = "Messages and
  .query = FIELDS(LIMIT(1000, "how many; 50 when not given")), .statuses = E_SEE),
 ROUTE("GET", S1 "/turns/{turn}", ROLE_USER, .name = "getTurn", .group = "Messages and turns",
  .summary = "One turn", .success = 200, .answer = "Turn", .run = api_turn_get, .statuses = E_SEE " TURN_NOT_FOUND"),
+ROUTE("GET", S1 "/turns/{turn}/prompt", ROLE_USER, .name = "getPrompt", .group = "Messages and turns",
+ .summary = "What the agent of a turn was sent", .success = 200, .answer = "Prompt", .run = api_prompt_get,
+ .about = "Exactly what this server sent for the turn, the last time when it asked several times. `known` is false, and everything but `usage` null, for turns of older versions, "
+          "for those whose server died before it had recorded anything, and where it can no longer be told exactly. Needs reader; a link is not enough.",
+ .statuses = E_WRITE " TURN_NOT_FOUND"),
 ROUTE("POST", S1 "/turns/{turn}/answer", ROLE_USER, .name = "answerQuestion", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Answers a question of the agent", .success = 200, .answer = "Turn", .run = api_turn_answer,
  .about = "An agent asks for a permission or an input (`turn.question`, `running.question`), and waits. Needs writer. A question that is not open: 404 `question_not_found`. The turn runs on another node, which does not answer: 503 `node_gone`.",
@@ -289,6 +296,25 @@ ROUTE("PUT", S1 "/members/{user}", ROLE_USER, .name = "setMember", .group = "Tag
 ROUTE("DELETE", S1 "/members/{user}", ROLE_USER, .name = "removeMember", .group = "Tags and members", .flags = ROUTE_WRITE,
  .summary = "Takes a user out of the tree", .success = 204, .run = api_member_delete, .query = FIELDS(EXPECT_QUERY),
  .about = "Needs manager; a member may remove himself.", .statuses = E_HEAD " MEMBER_NOT_FOUND"),
+
+/* ------------------------------------------------------------------ overlays */
+ROUTE("POST", S1 "/overlays", ROLE_USER, .name = "setOverlay", .group = "Overlays", .flags = ROUTE_WRITE,
+ .summary = "Hides or replaces an entry for the model, without touching the record", .success = 201, .answer = "OverlayDone", .run = api_overlay_post,
+ .about = "`hide` leaves the entry out of the context view, with the tool calls and results that belong to it; `replace` has it say `text`; `hide_before` leaves out everything above it. "
+          "The head moves to a new, empty branch that carries the overlays: undo takes it back, a fork keeps what stood when it was made, and `prefix_hash` does not change. "
+          "While a turn runs on the head: 409 `turn_running`; with `when` the request waits for its end. Needs writer.",
+ .body = FIELDS(R("entry_id", TEXT, "on the path"), R("action", ENUM, "", .words = OVERLAY_ACTIONS),
+                F("text", TEXT, "of `replace`: what the entry says instead; at most 1 MiB"), WHEN_IDLE, REASON, EXPECT),
+ .statuses = E_HEAD " ENTRY_NOT_FOUND TURN_RUNNING_ALREADY BAD_ID TOO_LARGE REASON_TOO_LONG TOO_BUSY",
+ .example = "{\"entry_id\": \"e1\", \"action\": \"hide\"}"),
+ROUTE("GET", S1 "/overlays", ROLE_USER, .name = "listOverlays", .group = "Overlays",
+ .summary = "The overlays in force, in the order of the path", .success = 200, .answer = "OverlayList", .run = api_overlays_list,
+ .query = FIELDS(BRANCH), .statuses = E_SEE " BRANCH_NOT_FOUND"),
+ROUTE("DELETE", S1 "/overlays/{overlay}", ROLE_USER, .name = "removeOverlay", .group = "Overlays", .flags = ROUTE_WRITE,
+ .summary = "Removes an overlay", .success = 200, .answer = "OverlayDone", .run = api_overlay_delete,
+ .about = "A move like setting one.",
+ .query = FIELDS(WHEN_IDLE, REASON, EXPECT_QUERY),
+ .statuses = E_HEAD " OVERLAY_NOT_FOUND TURN_RUNNING_ALREADY REASON_TOO_LONG TOO_BUSY"),
 
 /* ------------------------------------------------------------------ compare, search */
 ROUTE("GET", V1 "/compare", ROLE_USER, .name = "compareSessions", .group = "Compare and search", .flags = ROUTE_PAGE,
@@ -410,6 +436,7 @@ static const face_param params[] = {
     {"share", "id of a share link", "SHARE"},
     {"token", "id of an API key", "TOKEN"},
     {"turn", "id of a turn", "TURN"},
+    {"overlay", "id of an overlay, like `o17`", "OVERLAY"},
     {"sandbox", "a sandbox, percent-encoded", "work"},
     {NULL, NULL, NULL},
 };
