@@ -8,8 +8,9 @@
  *
  *   P1  Requests are forwarded with the id that they came with. Those that the proxy makes have
  *       string ids with a prefix of its own (OWN_ID), so the two never meet.
- *   P2  `held` of a session is the hash of the history that its inner session holds. A prompt goes
- *       to an inner session only if the head in the store has that hash, or with the transcript
+ *   P2  `held` of a session says which history its inner session holds: by its hash, and by the
+ *       overlays through which it was told (held_text()). A prompt goes
+ *       to an inner session only if the head in the store has the same, or with the transcript
  *       before it (`seed`).
  *   P3  A turn is in the store before its response leaves.
  *   P4  What is said by an inner session that was left (`left`), or whose session was closed
@@ -28,7 +29,7 @@
 #include "base/util.h"
 
 #define OWN_ID "ramet:"
-enum { HASH_TEXT = 65, FORMAT_MAX = 32 };
+enum { HASH_TEXT = 65, HELD_TEXT = HASH_TEXT + 24, FORMAT_MAX = 32 };
 #define ACP_FORMAT "acp"
 
 typedef struct proxy proxy;
@@ -42,7 +43,7 @@ typedef struct flow flow;
 typedef struct left {
     struct left *next;
     char *inner;
-    char held[HASH_TEXT];
+    char held[HELD_TEXT];
 } left;
 
 struct session {
@@ -54,7 +55,7 @@ struct session {
     char *modes, *config; /* JSON: as last told by the agent; NULL: it has none */
     char *commands;       /* JSON array of the agent's own; NULL: not told */
     char *title;          /* that the agent gave and that is not yet stored; NULL: none */
-    char held[HASH_TEXT]; /* P2; "" when unknown */
+    char held[HELD_TEXT]; /* P2; "" when unknown */
     bool seed;            /* the transcript goes before the next prompt */
     bool seeding;         /* it went before the one that is under way */
     bool open;            /* the editor has been told of it */
@@ -72,6 +73,9 @@ void session_drop(proxy *p, session *s);
 /* The same for one that the editor has closed: P4. */
 void session_close(proxy *p, session *s);
 /* The session goes on with another inner one, which holds that history. */
+/* What an inner session holds that was told the context view of this head. */
+const char *held_text(const ramet_head *h, char out[HELD_TEXT]);
+bool session_holds(const session *s, const ramet_head *h);
 void session_move(session *s, const char *inner, const char *held);
 /* An inner session that is not come back to. */
 void session_leave(session *s, const char *inner, const char *held);

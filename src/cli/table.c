@@ -310,6 +310,11 @@ const command_def cli_commands[] = {
     .args = ARGS(SESSION_ARG),
 },
 {
+    .name = "overlays", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_overlays,
+    .summary = "List what is hidden from the model, or replaced for it",
+    .args = ARGS(SESSION_ARG), .options = OPTIONS(BRANCH_OPTION),
+},
+{
     .name = "fork", .group = GROUP_MOVE, .synopsis = "SESSION [ENTRY]", .run = cmd_fork,
     .summary = "Start a new session that shares the history up to an entry",
     .about = "Nothing is copied: it takes the same time whatever the length of the history. Without ENTRY it "
@@ -375,11 +380,6 @@ const command_def cli_commands[] = {
     .summary = "Take back a 'hide' or 'replace'",
     .args = ARGS(SESSION_ARG, ARG("OVERLAY", "its id, like o17: see 'ramet overlays'", WORD_ANY)),
     .options = OPTIONS(OVERLAY_OPTIONS),
-},
-{
-    .name = "overlays", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_overlays,
-    .summary = "List what is hidden from the model, or replaced for it",
-    .args = ARGS(SESSION_ARG), .options = OPTIONS(BRANCH_OPTION),
 },
 {
     .name = "diff", .group = GROUP_FIND, .flags = CMD_PAGER, .synopsis = "SIDE SIDE [SIDE...]", .run = cmd_diff,

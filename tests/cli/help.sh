@@ -27,6 +27,7 @@ Look
   record       Show everything that was ever appended in a session, in that order
   state        Show the session state, now or at an entry
   usage        Sum tokens and cost of a session, its path and its tree
+  overlays     List what is hidden from the model, or replaced for it
 
 Move through history
   fork         Start a new session that shares the history up to an entry
@@ -34,6 +35,9 @@ Move through history
   undo         Take the last move of the head back
   redo         Take the last undo back
   switch       Move the head to another branch or version
+  hide         Hide an entry from the model
+  replace      Have an entry say something else to the model
+  reveal       Take back a 'hide' or 'replace'
 
 Find and compare
   diff         Compare histories from where they part
@@ -101,9 +105,9 @@ ramet undo: Take the last move of the head back
 
 usage: ramet undo SESSION [options]
 
-Moves are rewind, switch, edit, regenerate and sync;
-appending is none. There is no limit, and a new move ends
-redo.
+Moves are rewind, switch, edit, regenerate, sync, hide,
+replace and reveal; appending is none. There is no limit,
+and a new move ends redo.
 
 Arguments
   SESSION  the session
@@ -196,6 +200,8 @@ regenerate	Branch before an answer, for another one
 record	Show everything that was ever appended in a session, in that order
 rewind	Move the head back to an entry
 redo	Take the last undo back
+replace	Have an entry say something else to the model
+reveal	Take back a 'hide' or 'replace'
 restore	Bring a deleted session back
 reindex	Make the search index anew
 END
