@@ -570,8 +570,8 @@ void fork_recorded(proxy *p, flow *f, const ramet_session *r)
         metadata_take(p, f, r);
     if (!f->cwd && r->agent.folder)
         f->cwd = xstrdup(r->agent.folder);
-    f->native = p->has.fork && s && !running && head && !s->seed && !s->aside &&
-                session_holds(s, &r->head);
+    f->native =
+        p->has.fork && s && !running && head && !s->seed && !s->aside && session_holds(s, &r->head);
     if (f->native) {
         f->swallow = true;
         flow_ask(p, f, "session/fork", fork_params(p, f, s), fork_native_done);

@@ -104,7 +104,8 @@ static ramet_status each_entry(proxy *p, const char *outer, ramet_view view, int
     ramet_stream *stream;
     const ramet_entry *e;
     arena *mem = p->mem;
-    ramet_status rc = p->lib->ramet_stream_open(p->call, outer, &(ramet_read_in){.view = view}, &stream);
+    ramet_status rc =
+        p->lib->ramet_stream_open(p->call, outer, &(ramet_read_in){.view = view}, &stream);
     if (rc != RAMET_OK)
         return rc;
     p->mem = arena_new();

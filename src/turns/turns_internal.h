@@ -250,8 +250,8 @@ bool run_save(run *r);
 
 /* The agent was sent something. Only on the thread that runs it. */
 void run_prompt_note(run *r, const agent_prompt *p);
-/* Has the next write of the turn through `c` keep what the agent was sent; `in` must live until then.
- * Only by the thread that writes. False: there is nothing new. */
+/* Has the next write of the turn through `c` keep what the agent was sent; `in` must live until
+ * then. Only by the thread that writes. False: there is nothing new. */
 bool run_prompt_keep(run *r, ramet_call *c, ramet_prompt_in *in);
 
 /* ---- turns/subscribers.c. With the lock of the run, but for the first and the last of them. */
