@@ -89,6 +89,7 @@ extern "C" {
     X(SHARE_NOT_FOUND, "share_not_found", 404, 3, "no such share link, or it was revoked")         \
     X(SANDBOX_NOT_FOUND, "sandbox_not_found", 404, 3, "no such sandbox")                           \
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
+    X(OVERLAY_NOT_FOUND, "overlay_not_found", 404, 3, "no such overlay in force on this branch")   \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
     X(MEMBER_EXISTS, "member_exists", 409, 5, "that user is a member of the tree already")         \
@@ -145,6 +146,7 @@ typedef struct ramet_head {
     int64_t length;       /* entries on the path */
     const char *entry_id; /* the last one; NULL when the history is empty */
     char hash[65];        /* prefix_hash of the whole path, lower-case hex; 64 zeros when empty */
+    int64_t overlay;      /* number of the overlay set in force (ramet/overlays.h); 0: none */
 } ramet_head;
 
 typedef struct ramet_error {
@@ -287,6 +289,7 @@ RAMET_API int64_t ramet_position_parse(const char *s);
 
 typedef enum { RAMET_USER = 1, RAMET_ASSISTANT, RAMET_TOOL, RAMET_SYSTEM } ramet_role;
 typedef enum { RAMET_LOG_MAIN = 0, RAMET_LOG_ADK = 1 } ramet_log;
+typedef enum { RAMET_VIEW_RECORD = 0, RAMET_VIEW_CONTEXT = 1 } ramet_view;
 typedef enum { RAMET_AFTER = 0, RAMET_BEFORE = 1 } ramet_side;
 typedef enum { RAMET_CUT_EXACT = 0, RAMET_CUT_SNAP_BEFORE, RAMET_CUT_SNAP_AFTER } ramet_cut_policy;
 typedef enum { RAMET_EXPLICIT = 0, RAMET_AUTO_EDIT, RAMET_AUTO_REGENERATE } ramet_fork_type;
@@ -307,7 +310,8 @@ typedef enum {
     RAMET_MOVE_EDIT,
     RAMET_MOVE_REGENERATE,
     RAMET_MOVE_SYNC,
-    RAMET_MOVE_MERGE
+    RAMET_MOVE_MERGE,
+    RAMET_MOVE_OVERLAY
 } ramet_move_kind;
 
 /* Their names ("user", "before", "snap_after", "auto-edit", "private", "system", "manager",
@@ -316,6 +320,8 @@ RAMET_API const char *ramet_role_name(ramet_role v);
 RAMET_API int ramet_role_parse(const char *s);
 RAMET_API const char *ramet_side_name(ramet_side v);
 RAMET_API int ramet_side_parse(const char *s);
+RAMET_API const char *ramet_view_name(ramet_view v);
+RAMET_API int ramet_view_parse(const char *s);
 RAMET_API const char *ramet_cut_name(ramet_cut_policy v);
 RAMET_API int ramet_cut_parse(const char *s);
 RAMET_API const char *ramet_fork_type_name(ramet_fork_type v);
@@ -640,6 +646,8 @@ typedef struct ramet_read_in {
     bool versions;       /* fill version/versions */
     bool feedback;       /* fill feedback; not in streams */
     int64_t end;         /* only positions below this; 0 = all */
+    ramet_view view;     /* context: what the overlays of the branch leave of it (main only);
+                            `after` and `before` may name entries that it hides */
     /* Filters entries; it must not use the call. The limit is then up to 1001, and more_before and
      * more_after only say that the page ended before its limit because of its size. */
     bool (*want)(void *arg, const ramet_entry *e);
@@ -1063,7 +1071,34 @@ RAMET_API ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_tur
                                       ramet_append_out *out);
 RAMET_API ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn,
                                       ramet_turn **out);
-/* The turns of a session, newest first. limit 1-1000; 0 = 50. These three need reader. */
+/* What the agent of a turn was sent. A history that it was sent as it stands in the store is not
+ * kept again: `data` then has what else was sent, and the context view of the first `length`
+ * entries of the turn's branch gives the messages (src/agent/prompt.h). */
+typedef struct ramet_prompt_in {
+    const char *agent; /* the kind of agent, which knows how to write the messages */
+    int64_t length;    /* entries that it was given, of the path of the turn's branch */
+    const char *data;  /* JSON object, at most 16 MiB */
+} ramet_prompt_in;
+/* The next ramet_turn_append() or ramet_turn_end() through `c` keeps it, in its commit; what was
+ * kept for that turn before is replaced. It must live until that call has returned; NULL takes it
+ * back.
+ */
+RAMET_API void ramet_call_prompt(ramet_call *c, const ramet_prompt_in *in);
+
+typedef struct ramet_prompt {
+    bool known; /* false: the turn is of an older version, was never sent to an agent, or its server
+                   died before it had recorded anything; nothing else is set then */
+    const char *agent;
+    int64_t branch, length;
+    const char *data;
+    bool has_usage;
+    ramet_usage usage; /* that the entries of the answer carry */
+} ramet_prompt;
+/* What was kept. Needs reader; a link is not enough. */
+RAMET_API ramet_status ramet_turn_prompt(ramet_call *c, const char *session, const char *turn,
+                                         ramet_prompt **out);
+
+/* Newest first. limit 1-1000; 0 = 50. These three need reader. */
 RAMET_API ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out,
                                    size_t *n);
 /* The turn that is running on the session's head branch; *out is NULL when there is none. */

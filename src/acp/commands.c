@@ -266,7 +266,7 @@ static void run_btw(proxy *p, flow *f, session *s, const char *words)
         flow_store_fail(p, f, rc);
         return;
     }
-    f->native = p->has.fork && !s->seed && strcmp(s->held, r->head.hash) == 0;
+    f->native = p->has.fork && !s->seed && session_holds(s, &r->head);
     member all[] = {{"sessionId", json_quote(p->mem, s->inner)},
                     {"cwd", json_quote(p->mem, s->cwd ? s->cwd : "/")},
                     {"mcpServers", s->mcp ? s->mcp : "[]"}};

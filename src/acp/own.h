@@ -28,7 +28,7 @@
 #include "base/util.h"
 
 #define OWN_ID "ramet:"
-enum { HASH_TEXT = 65, FORMAT_MAX = 32 };
+enum { HASH_TEXT = 65, HELD_TEXT = HASH_TEXT + 24, FORMAT_MAX = 32 };
 #define ACP_FORMAT "acp"
 
 typedef struct proxy proxy;
@@ -42,7 +42,7 @@ typedef struct flow flow;
 typedef struct left {
     struct left *next;
     char *inner;
-    char held[HASH_TEXT];
+    char held[HELD_TEXT];
 } left;
 
 struct session {
@@ -54,7 +54,7 @@ struct session {
     char *modes, *config; /* JSON, as last sent by the agent; NULL: none */
     char *commands;       /* JSON array of the agent's own; NULL: not known */
     char *title;          /* sent by the agent and not stored yet; NULL: none */
-    char held[HASH_TEXT]; /* P2; "" if unknown */
+    char held[HELD_TEXT]; /* P2; "" if unknown */
     bool seed;            /* the transcript goes before the next prompt */
     bool seeding;         /* it went before the current one */
     bool open;            /* the editor knows it */
@@ -72,6 +72,9 @@ void session_drop(proxy *p, session *s);
 /* The same for one that the editor has closed: P4. */
 void session_close(proxy *p, session *s);
 /* Continues the session with another inner one, which contains that history. */
+/* What an inner session holds that was told the context view of this head. */
+const char *held_text(const ramet_head *h, char out[HELD_TEXT]);
+bool session_holds(const session *s, const ramet_head *h);
 void session_move(session *s, const char *inner, const char *held);
 /* Abandons an inner session for good. */
 void session_leave(session *s, const char *inner, const char *held);

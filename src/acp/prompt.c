@@ -45,12 +45,13 @@ static void remade(proxy *p, flow *f)
     session *s = session_outer(p, f->outer);
     ramet_session *r;
     message m;
+    char held[HELD_TEXT];
     ramet_status rc = p->lib->ramet_session_get(p->call, f->outer, &r);
     if (!s || rc != RAMET_OK) {
         flow_store_fail(p, f, rc);
         return;
     }
-    session_move(s, f->inner, r->head.hash);
+    session_move(s, f->inner, held_text(&r->head, held));
     s->seed = !f->seeded && r->head.length > 0;
     flow_message(p, f, &m);
     prompt_send(p, s, &m);
@@ -58,11 +59,11 @@ static void remade(proxy *p, flow *f)
     session_announce(p, s, false);
 }
 
-static void remake(proxy *p, session *s, const message *m, const char *hash)
+static void remake(proxy *p, session *s, const message *m, const char *held)
 {
     for (const left *l = s->left; l; l = l->next)
-        if (strcmp(l->held, hash) == 0) {
-            session_move(s, arena_strdup(p->mem, l->inner), hash);
+        if (strcmp(l->held, held) == 0) {
+            session_move(s, arena_strdup(p->mem, l->inner), held);
             prompt_send(p, s, m);
             return;
         }
@@ -76,6 +77,7 @@ void prompt_take(proxy *p, const message *m)
 {
     session *s = session_outer(p, m->session);
     ramet_session *r;
+    char held[HELD_TEXT];
     if (!s || !json_is(message_at(m, m->params, "prompt"), JSON_ARRAY)) {
         ask_note(p, m->id_raw, s ? ASK_OTHER : ASK_STRANGER, m->session);
         agent_put(p, m->line, m->n);
@@ -97,8 +99,8 @@ void prompt_take(proxy *p, const message *m)
         editor_error(p, m->id_raw, JSONRPC_INTERNAL,
                      arena_printf(p->mem, "the record cannot be reached: %s", store_error(p)),
                      NULL);
-    else if (!s->seed && strcmp(s->held, r->head.hash) != 0)
-        remake(p, s, m, r->head.hash);
+    else if (!s->seed && !session_holds(s, &r->head))
+        remake(p, s, m, held_text(&r->head, held));
     else
         prompt_send(p, s, m);
 }

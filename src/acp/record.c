@@ -468,7 +468,7 @@ static bool batch_store(proxy *p, session *s, size_t n, const ramet_usage *usage
         return false;
     t->branch = out.head.branch;
     t->stored = true;
-    memcpy(s->held, out.head.hash, sizeof s->held);
+    held_text(&out.head, s->held);
     items_drop(t, n);
     return true;
 }

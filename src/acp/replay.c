@@ -97,13 +97,14 @@ static void body_send(proxy *p, const char *outer, const ramet_entry *e, ids *to
 }
 
 /* Uses separate memory for each entry, so that a long history takes no more than a short one. */
-static ramet_status each_entry(proxy *p, const char *outer, int64_t keep,
+static ramet_status each_entry(proxy *p, const char *outer, ramet_view view, int64_t keep,
                                void (*tell)(proxy *p, const ramet_entry *e, void *arg), void *arg)
 {
     ramet_stream *stream;
     const ramet_entry *e;
     arena *mem = p->mem;
-    ramet_status rc = p->lib->ramet_stream_open(p->call, outer, &(ramet_read_in){0}, &stream);
+    ramet_status rc =
+        p->lib->ramet_stream_open(p->call, outer, &(ramet_read_in){.view = view}, &stream);
     if (rc != RAMET_OK)
         return rc;
     p->mem = arena_new();
@@ -135,7 +136,7 @@ static void entry_send(proxy *p, const ramet_entry *e, void *arg)
 ramet_status replay_send(proxy *p, const char *outer)
 {
     telling t = {.outer = outer};
-    ramet_status rc = each_entry(p, outer, -1, entry_send, &t);
+    ramet_status rc = each_entry(p, outer, RAMET_VIEW_RECORD, -1, entry_send, &t);
     free(t.tools.slots);
     return rc;
 }
@@ -235,7 +236,7 @@ const char *transcript(proxy *p, const char *outer, int64_t keep)
     writing t = {0};
     const char *out = NULL;
     buf_init(&t.text, TRANSCRIPT_BYTES + 2 * ACP_LINE_MAX);
-    if (keep != 0 && each_entry(p, outer, keep, write_one, &t) != RAMET_OK)
+    if (keep != 0 && each_entry(p, outer, RAMET_VIEW_CONTEXT, keep, write_one, &t) != RAMET_OK)
         complain("the history of %s cannot be read: %s", outer, store_error(p));
     else if (t.text.n)
         out = arena_printf(p->mem,

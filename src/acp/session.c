@@ -87,6 +87,20 @@ void session_close(proxy *p, session *s)
     session_drop(p, s);
 }
 
+const char *held_text(const ramet_head *h, char out[HELD_TEXT])
+{
+    char overlay[24];
+    snprintf(out, HELD_TEXT, "%s%s%s", h->hash, h->overlay ? " " : "",
+             h->overlay ? ramet_overlay_text(h->overlay, overlay) : "");
+    return out;
+}
+
+bool session_holds(const session *s, const ramet_head *h)
+{
+    char now[HELD_TEXT];
+    return strcmp(s->held, held_text(h, now)) == 0;
+}
+
 void session_leave(session *s, const char *inner, const char *held)
 {
     left *l = xcalloc(1, sizeof *l);

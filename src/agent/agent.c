@@ -86,6 +86,12 @@ void agent_hide(char *text, const char *secret)
         memset(at, '*', n);
 }
 
+void agent_sent(const agent_sink *s, const agent_prompt *p)
+{
+    if (s->sent)
+        s->sent(s->arg, p);
+}
+
 bool agent_sleep(const agent_sink *s, int64_t ms)
 {
     int64_t end = time_mono_us() + ms * 1000;

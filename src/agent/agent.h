@@ -34,8 +34,9 @@ typedef struct agent_file {
 /* The input of an agent. Lives as long as the run. */
 typedef struct agent_turn {
     const char *turn_id;
-    const char *session_id;     /* NULL: not part of a lasting session */
-    int64_t branch;             /* the branch the answer is written to */
+    const char *session_id; /* NULL: not part of a lasting session */
+    int64_t branch;         /* the branch the answer is written to */
+    int64_t overlay;        /* stands for what was hidden or replaced in the history; 0: nothing */
     const ramet_entry *history; /* oldest first; ends with the new message */
     size_t n;
     const char *cache_key; /* cache_root of the session: the same for a fork and its parent */
@@ -46,6 +47,15 @@ typedef struct agent_turn {
     bool (*file)(void *arg, const char *id, size_t max, agent_file *out);
     void *file_arg;
 } agent_turn;
+
+/* What an agent was sent (agent/prompt.h). Its texts live during the call. */
+typedef struct agent_prompt {
+    const char *instructions; /* a system prompt; "" when there is none */
+    const char *settings;     /* JSON object: what was sent beside instructions and messages */
+    const char *messages;     /* JSON array, as they were sent */
+    bool as_stored;           /* the messages are those that the kind's `messages` makes of the
+                                 history, the entries that the turn has recorded so far included */
+} agent_prompt;
 
 typedef enum {
     AGENT_DONE,      /* the answer is complete */
@@ -80,6 +90,8 @@ typedef struct agent_sink {
     bool (*plan)(void *arg, const char *json); /* shown, and recorded as a data part, not as text */
     bool (*usage)(void *arg, const ramet_usage *u);
     bool (*cancelled)(void *arg);
+    /* Something is about to be sent: called for each request of a turn. NULL: it is not wanted. */
+    void (*sent)(void *arg, const agent_prompt *p);
     void *arg;
 } agent_sink;
 
@@ -107,6 +119,10 @@ typedef struct agent_kind {
     /* Writes additional members for GET /agents; may be NULL. */
     void (*describe)(agent *a, json_writer *w);
     void (*run)(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out);
+    /* Writes the messages (an array) that a history is sent as; the same bytes every time. NULL:
+     * what the kind sends depends on more. */
+    void (*messages)(const ramet_entry *history, size_t n, const char *instructions,
+                     json_writer *w);
 } agent_kind;
 
 extern const agent_kind *const agent_kinds[]; /* ends with NULL */
@@ -131,6 +147,8 @@ const char *agent_call_id(char out[AGENT_CALL_ID]);
 void agent_fail(agent_result *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Replaces a secret that the other side has quoted with asterisks. */
 void agent_hide(char *text, const char *secret);
+/* Tells the sink what is sent, if it wants to know. */
+void agent_sent(const agent_sink *s, const agent_prompt *p);
 /* Waits; false as soon as the turn is cancelled. */
 bool agent_sleep(const agent_sink *s, int64_t ms);
 /* Parses a setting that is an integer; returns false and fills *message if it is not in the

@@ -89,6 +89,8 @@ const topic_def cli_names[] = {
     VALUE("ephemeral", 0, OPT_SPAN, "SPAN", "delete it after this time, unless promoted")
 #define FOLDER_OPTION WORD("attachments", 0, "DIR", "the folder of attachments, if the server has that setting", WORD_FILE)
 #define AT_OPTION     VALUE("at", 0, OPT_TEXT, "ENTRY", "the same as ENTRY")
+#define OVERLAY_OPTIONS                                                                             \
+    FLAG("wait", 'w', "while a turn runs, wait for its end instead of failing"), REASON_OPTION, EXPECT_OPTION
 #define CUT_OPTIONS                                                                                 \
     FLAG("before", 0, "cut before ENTRY instead of after it"),                                      \
     CHOICE("cut", 0, "HOW", "how to move the cut so that a tool call keeps its result", "exact|snap_before|snap_after"), \
@@ -240,6 +242,7 @@ const command_def cli_commands[] = {
                        FLAG("oneline", '1', "one line per entry"),
                        FLAG("reverse", 0, "newest first"),
                        FLAG("graph", 'g', "draw the timeline of the tree"),
+                       FLAG("context", 0, "what the model sees of it: see 'ramet hide'"),
                        VALUE("channel", 0, OPT_TEXT, "NAME", "only this channel"),
                        BRANCH_OPTION, LOG_OPTION),
     .examples = EXAMPLES({"log @ -n 4", "the last four entries"},
@@ -249,8 +252,10 @@ const command_def cli_commands[] = {
 {
     .name = "show", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION [ENTRY]", .run = cmd_show,
     .summary = "Show a session, or one entry in full",
+    .about = "With --prompt: what the agent was sent for the turn that ENTRY belongs to (a turn's id will do, too; "
+             "without it, the last one): messages, instructions, settings and tokens, as JSON.",
     .args = ARGS(SESSION_ARG, MAYBE("ENTRY", "an entry on its path", WORD_ANY)),
-    .options = OPTIONS(BRANCH_OPTION,
+    .options = OPTIONS(BRANCH_OPTION, FLAG("prompt", 0, "what the model was sent for a turn"),
                        FLAG("text", 0, "only the entry's text"),
                        FLAG("body", 0, "only the entry's body, byte for byte"),
                        FLAG("ancestry", 0, "the sessions above it, root first"),
@@ -303,6 +308,11 @@ const command_def cli_commands[] = {
     .args = ARGS(SESSION_ARG),
 },
 {
+    .name = "overlays", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_overlays,
+    .summary = "List what is hidden from the model, or replaced for it",
+    .args = ARGS(SESSION_ARG), .options = OPTIONS(BRANCH_OPTION),
+},
+{
     .name = "fork", .group = GROUP_MOVE, .synopsis = "SESSION [ENTRY]", .run = cmd_fork,
     .summary = "Start a new session that shares the history up to an entry",
     .about = "Nothing is copied: it takes the same time however long the history is. Without ENTRY it "
@@ -327,7 +337,7 @@ const command_def cli_commands[] = {
 {
     .name = "undo", .group = GROUP_MOVE, .synopsis = "SESSION", .run = cmd_undo,
     .summary = "Undo the last move of the head",
-    .about = "Moves are rewind, switch, edit, regenerate, sync and merge; appending is not a move. There is no limit. "
+    .about = "Moves are rewind, switch, edit, regenerate, sync, merge, hide, replace and reveal; appending is not a move. There is no limit. "
              "A new move discards what could be redone.",
     .args = ARGS(SESSION_ARG), .options = OPTIONS(EXPECT_OPTION),
 },
@@ -367,6 +377,30 @@ const command_def cli_commands[] = {
                          {"merge @2 @ --mode splice --dry-run", "see what would be appended"},
                          {"merge @2 @ -e @5 -e @6", "pick two entries"},
                          {"merge @2 @ --text 'By bus it takes nine hours.'", "land a summary"}),
+},
+{
+    .name = "hide", .group = GROUP_MOVE, .synopsis = "SESSION ENTRY", .run = cmd_hide,
+    .summary = "Hide an entry from the model",
+    .about = "The record is not touched: the entry stays in 'ramet log', and 'ramet log --context' shows what the "
+             "model sees. A tool call and its results are hidden together. It is a move: 'ramet undo' takes it back, "
+             "and forks keep what stood when they were made.",
+    .args = ARGS(SESSION_ARG, ENTRY_ARG),
+    .options = OPTIONS(FLAG("above", 0, "hide everything above the entry instead"), OVERLAY_OPTIONS),
+    .examples = EXAMPLES({"hide @ @3", "leave the third entry out"}, {"hide @ @10 --above", "begin with the tenth entry"}),
+},
+{
+    .name = "replace", .group = GROUP_MOVE, .synopsis = "SESSION ENTRY TEXT", .run = cmd_replace,
+    .summary = "Have an entry say something else to the model",
+    .about = "The record is not touched; see 'ramet hide'.",
+    .args = ARGS(SESSION_ARG, ENTRY_ARG, ARG("TEXT", "what the model sees instead", WORD_ANY)),
+    .options = OPTIONS(OVERLAY_OPTIONS),
+    .examples = EXAMPLES({"replace @ @4 '(a long listing)'", "shorten a tool result"}),
+},
+{
+    .name = "reveal", .group = GROUP_MOVE, .synopsis = "SESSION OVERLAY", .run = cmd_reveal,
+    .summary = "Take back a 'hide' or 'replace'",
+    .args = ARGS(SESSION_ARG, ARG("OVERLAY", "its id, like o17: see 'ramet overlays'", WORD_ANY)),
+    .options = OPTIONS(OVERLAY_OPTIONS),
 },
 {
     .name = "diff", .group = GROUP_FIND, .flags = CMD_PAGER, .synopsis = "SIDE SIDE [SIDE...]", .run = cmd_diff,

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "ramet.h"
 #include "ramet/merge.h"
+#include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 
@@ -57,6 +58,10 @@
     X(merge)                                                                                       \
     X(origins)                                                                                     \
     X(destinations)                                                                                \
+    X(overlay_set)                                                                                 \
+    X(overlay_remove)                                                                              \
+    X(overlays)                                                                                    \
+    X(turn_prompt)                                                                                 \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \
     X(branches)                                                                                    \

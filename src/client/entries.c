@@ -58,6 +58,7 @@ ramet_status http_read(ramet_call *call, const char *session, const ramet_read_i
     target_branch(&t, "branch", in->branch);
     target_add(&t, "log", log_word(in->log));
     target_add(&t, "versions", in->versions ? NULL : "false");
+    target_add(&t, "view", in->view ? ramet_view_name(in->view) : NULL);
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "entries"));
     form_read(c->arena, &d, d.nodes, &form_entry_page, out, NULL);
@@ -140,6 +141,7 @@ ramet_status http_stream_open(ramet_call *call, const char *session, const ramet
                             .channel = s->channel,
                             .branch = in->branch,
                             .log = in->log,
+                            .view = in->view,
                             .by_position = true,
                             .versions = in->versions,
                             .position = in->by_position ? in->position : 0};

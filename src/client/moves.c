@@ -239,3 +239,72 @@ ramet_status http_fork_points(ramet_call *call, const char *session, ramet_fork_
     target_init(&t, CALL(call), "/sessions/%s/fork-points", session);
     return ASK_LIST(&t, form_fork_point_list, out, n, NULL);
 }
+
+ramet_status http_overlay_set(ramet_call *call, const char *session, const ramet_overlay_in *in,
+                              ramet_overlay_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = (ramet_overlay_out){0};
+    target_init(&t, c, "/sessions/%s/overlays", session);
+    body_init(&b);
+    body_add(&b, "entry_id", in->entry_id);
+    body_add(&b, "action", ramet_overlay_action_name(in->action));
+    body_add(&b, "text", in->text);
+    body_add(&b, "reason", in->reason);
+    body_add(&b, "expected_head", in->expected_head);
+    TRY(ask(&t, "POST", &b, &d));
+    form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
+    return RAMET_OK;
+}
+
+ramet_status http_overlay_remove(ramet_call *call, const char *session, int64_t overlay,
+                                 const char *reason, const char *expected_head,
+                                 ramet_overlay_out *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    char id[24];
+    *out = (ramet_overlay_out){0};
+    target_init(&t, c, "/sessions/%s/overlays/%s", session, ramet_overlay_text(overlay, id));
+    target_add(&t, "reason", reason);
+    target_add(&t, "expected_head", expected_head);
+    TRY(ask(&t, "DELETE", NULL, &d));
+    form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
+    return RAMET_OK;
+}
+
+ramet_status http_overlays(ramet_call *call, const char *session, int64_t branch,
+                           ramet_overlay **out, size_t *n)
+{
+    target t;
+    target_init(&t, CALL(call), "/sessions/%s/overlays", session);
+    target_branch(&t, "branch", branch);
+    return ASK_LIST(&t, form_overlay_list, out, n, NULL);
+}
+
+/* The server has written the messages: they are told as if they had been kept. */
+ramet_status http_turn_prompt(ramet_call *call, const char *session, const char *turn,
+                              ramet_prompt **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = NULL;
+    target_init(&t, c, "/sessions/%s/turns/%s/prompt", session, turn);
+    TRY(ask(&t, "GET", NULL, &d));
+    TRY(answer_has(c, &d, "known"));
+    const json_node *usage = json_get(&d, d.nodes, "usage");
+    ramet_prompt *p = arena_alloc(c->arena, sizeof *p);
+    p->known = json_is(json_get(&d, d.nodes, "known"), JSON_TRUE);
+    p->agent = "";
+    p->data = p->known ? json_raw(c->arena, &d, d.nodes) : "{}";
+    p->has_usage = json_is(usage, JSON_OBJECT);
+    if (p->has_usage)
+        form_read(c->arena, &d, usage, &form_usage, &p->usage, NULL);
+    *out = p;
+    return RAMET_OK;
+}

@@ -25,6 +25,7 @@ void ramet_call_reset(ramet_call *c)
 {
     arena_reset(c->arena);
     c->idempotency = c->idempotency_held = NULL;
+    c->prompt = NULL;
     c->replica.may = c->replica.used = false;
     memset(&c->expect, 0, sizeof c->expect);
     memset(&c->err, 0, sizeof c->err);

@@ -43,6 +43,7 @@ struct ramet_call {
     struct {
         const char *session, *head; /* for the next write; head NULL: nothing is expected */
     } expect;
+    const ramet_prompt_in *prompt; /* for the next write of a turn; owned by the caller */
     ramet_error err;
     struct {
         bool (*when)(void *arg); /* NULL: never */

@@ -58,7 +58,7 @@ static inline int col_purging(db_stmt *q, int n)
 
 static inline ramet_move_kind col_move_kind(db_stmt *q, int n)
 {
-    return (ramet_move_kind)q_col_range(q, n, RAMET_MOVE_REWIND, RAMET_MOVE_MERGE, "move.kind");
+    return (ramet_move_kind)q_col_range(q, n, RAMET_MOVE_REWIND, RAMET_MOVE_OVERLAY, "move.kind");
 }
 
 static inline ramet_turn_status col_turn_status(db_stmt *q, int n)

@@ -12,6 +12,7 @@
 #include "core/ext/task.h"
 #include "core/event.h"
 #include "core/model/lineage_cache.h"
+#include "core/model/overlay_set.h"
 #include "core/session/session_cache.h"
 #include "core/search/search_upkeep.h"
 #include "core/upkeep/copy.h"
@@ -190,6 +191,7 @@ static ramet_status open_any(const char *where, const ramet_options *opt, bool u
         return open_error(err, rc, message);
     }
     r->lineage = lineage_new();
+    r->overlays = overlay_cache_new();
     r->session_cache = session_cache_new();
     r->tokens = token_cache_new();
     set_limits(&r->limits, &opt->limits);
@@ -228,6 +230,7 @@ void ramet_close(ramet *r)
     store_close(r->store);
     watch_free(r->watch);
     lineage_free(r->lineage);
+    overlay_cache_free(r->overlays);
     session_cache_free(r->session_cache);
     token_cache_free(r->tokens);
     files_close(r->files);
@@ -248,6 +251,7 @@ void ramet_tidy(ramet *r)
 void ramet_release(ramet *r)
 {
     store_release(r->store);
+    overlay_cache_clear(r->overlays);
     search_release(r);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "ramet.h"
 #include "ramet/merge.h"
+#include "ramet/overlays.h"
 
 #include "core/model/key.h"
 
@@ -57,9 +58,11 @@ static const char *const types[] = {"explicit", "auto-edit", "auto-regenerate"};
 static const char *const visibilities[] = {"tree", "private"};
 static const char *const actors[] = {"user", "system"};
 static const char *const levels[] = {"none", "reader", "writer", "manager", "owner"};
-static const char *const moves[] = {NULL,   "rewind",     "undo", "redo", "switch",
-                                    "edit", "regenerate", "sync", "merge"};
+static const char *const views[] = {"record", "context"};
+static const char *const moves[] = {NULL,   "rewind",     "undo", "redo",  "switch",
+                                    "edit", "regenerate", "sync", "merge", "overlay"};
 static const char *const modes[] = {NULL, "fast_forward", "splice", "pick", "land"};
+static const char *const overlays[] = {NULL, "hide", "replace", "hide_before"};
 static const char *const turns[] = {NULL, "running", "done", "cancelled", "failed", "interrupted"};
 
 #define COUNT(t) (sizeof(t) / sizeof(t)[0])
@@ -95,6 +98,26 @@ const char *ramet_side_name(ramet_side v)
 int ramet_side_parse(const char *s)
 {
     return value(sides, COUNT(sides), s);
+}
+
+const char *ramet_view_name(ramet_view v)
+{
+    return word(views, COUNT(views), (int)v);
+}
+
+int ramet_view_parse(const char *s)
+{
+    return value(views, COUNT(views), s);
+}
+
+const char *ramet_overlay_action_name(ramet_overlay_action v)
+{
+    return word(overlays, COUNT(overlays), (int)v);
+}
+
+int ramet_overlay_action_parse(const char *s)
+{
+    return value(overlays, COUNT(overlays), s);
 }
 
 const char *ramet_cut_name(ramet_cut_policy v)
@@ -197,9 +220,10 @@ int64_t ramet_position_parse(const char *s)
     return s && !*s && v <= INT64_MAX ? (int64_t)v : -1;
 }
 
-int64_t ramet_branch_parse(const char *s)
+/* A letter and a number above 0; 0 when it is none. */
+static int64_t number_parse(const char *s, char letter)
 {
-    if (!s || s[0] != 'b' || s[1] < '1' || s[1] > '9')
+    if (!s || s[0] != letter || s[1] < '1' || s[1] > '9')
         return 0;
     int64_t v = 0;
     for (const char *p = s + 1; *p; p++) {
@@ -208,4 +232,20 @@ int64_t ramet_branch_parse(const char *s)
         v = v * 10 + (*p - '0');
     }
     return v;
+}
+
+int64_t ramet_branch_parse(const char *s)
+{
+    return number_parse(s, 'b');
+}
+
+const char *ramet_overlay_text(int64_t overlay, char out[24])
+{
+    snprintf(out, 24, "o%lld", (long long)overlay);
+    return out;
+}
+
+int64_t ramet_overlay_parse(const char *s)
+{
+    return number_parse(s, 'o');
 }

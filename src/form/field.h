@@ -41,9 +41,10 @@ typedef enum {
     MEMBER_INT,      /* int; likewise */
     MEMBER_COUNT,    /* size_t */
     MEMBER_BOOL,
-    MEMBER_TIME,   /* int64_t, microseconds; 0 is null */
-    MEMBER_BRANCH, /* int64_t, as a string "b17"; 0 and less are null */
-    MEMBER_NANO,   /* int64_t, scaled by 10^9 */
+    MEMBER_TIME,    /* int64_t, microseconds; 0 is null */
+    MEMBER_BRANCH,  /* int64_t, as a string "b17"; 0 and less are null */
+    MEMBER_OVERLAY, /* the same as "o17" */
+    MEMBER_NANO,    /* int64_t, scaled by 10^9 */
     MEMBER_DOUBLE,
     MEMBER_WORD,    /* an enum, as the string that `word_of` returns */
     MEMBER_COMMAS,  /* const char *, words separated by commas, as an array of strings */

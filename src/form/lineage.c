@@ -29,6 +29,23 @@ const form_schema form_move = STRUCT("Move", "A move of the head.",
 #undef S
 const form_schema form_move_list = LIST("MoveList", "moves", form_move, "A page of the head log.");
 
+#define S ramet_overlay
+const form_schema form_overlay = STRUCT("Overlay", "What becomes of an entry in the context view.",
+    R("id", TEXT, "like `o17`", AT(OVERLAY, id)),
+    R("entry_id", TEXT, "", AT(TEXT, entry_id)),
+    R("position", INT, "of the entry", AT(INT64, position)),
+    R("action", ENUM, "", WORD(OVERLAY_ACTIONS, action)),
+    F("text", TEXT, "of `replace`: what the entry says instead", AT(TEXT, text), OMIT),
+    BY(who),
+    CREATED_AT(at));
+#undef S
+const form_schema form_overlay_list = LIST("OverlayList", "overlays", form_overlay, "Those in force, in the order of the path; all of them.");
+#define S ramet_overlay_out
+const form_schema form_overlay_done = STRUCT("OverlayDone", "An overlay that was set or removed.",
+    R("id", TEXT, "like `o17`", AT(OVERLAY, id)),
+    R("head", OBJECT, "a new, empty branch; its `prefix_hash` is what it was", PART(form_head, head)));
+#undef S
+
 #define S ramet_branch
 const form_schema form_branch = {
     .name = "Branch", .text = "A branch of a session, or (with `number`) a version of a message.",

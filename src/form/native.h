@@ -12,6 +12,7 @@
 
 #include "form/form.h"
 #include "ramet/merge.h"
+#include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 
@@ -25,8 +26,9 @@
     X(feedback_list)                                                                               \
     X(origin) X(origin_list) X(destination_list) X(pick) X(merge_from) X(merge_preview)            \
     X(merge_done)                                                                                  \
-    X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(fork_in)      \
+    X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(prompt) X(fork_in) \
     X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
+    X(overlay) X(overlay_list) X(overlay_done)                                                     \
     X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
     X(comparison) X(turn_row) X(compare_side) X(side) X(side_in) X(verdict) X(verdict_list)        \
     X(hit) X(mark) X(hit_list)                                                                     \

@@ -3,6 +3,7 @@
  * read.c: reads JSON into C structs, driven by their tables. See form/form.h.
  */
 #include "form/form.h"
+#include "ramet/overlays.h"
 
 #include "base/util.h"
 #include "base/words.h"
@@ -123,6 +124,16 @@ static bool branch_read(const reader *r, const form_field *f, const json_node *v
     return true;
 }
 
+static bool overlay_read(const reader *r, const form_field *f, const json_node *v, int64_t *out)
+{
+    const char *text = NULL;
+    if (!text_read(r, f, v, &text))
+        return false;
+    *out = text ? ramet_overlay_parse(text) : 0;
+    return *out || refuse(r, f->name, "\"%s\" is '%.60s'; an overlay is like o17", f->name,
+                          text ? text : "");
+}
+
 static const char *values_shown(arena *a, const char *values)
 {
     const char *all = "";
@@ -235,6 +246,8 @@ static bool value_read(const reader *r, const form_field *f, const json_node *v,
         return time_read(r, f, v, p);
     case MEMBER_BRANCH:
         return branch_read(r, f, v, p);
+    case MEMBER_OVERLAY:
+        return overlay_read(r, f, v, p);
     case MEMBER_WORD:
         return word_read(r, f, v, p);
     case MEMBER_COMMAS:
@@ -261,7 +274,8 @@ static void struct_init(const form_schema *s, void *out)
             *(const char **)p = "";
         else if (f->member == MEMBER_INT)
             *(int *)p = (int)f->none;
-        else if (f->member == MEMBER_INT64 || f->member == MEMBER_BRANCH)
+        else if (f->member == MEMBER_INT64 || f->member == MEMBER_BRANCH ||
+                 f->member == MEMBER_OVERLAY)
             *(int64_t *)p = f->none;
         else if (f->member == MEMBER_STRUCT)
             struct_init(f->of, p);

@@ -58,7 +58,8 @@
 #define ACTORS   "user|system", ramet_actor_name
 #define LEVELS   "reader|writer|manager|owner", ramet_level_name
 #define ROLES    "user|assistant|tool|system", ramet_role_name
-#define MOVES    "rewind|undo|redo|switch|edit|regenerate|sync|merge", ramet_move_name
+#define MOVES    "rewind|undo|redo|switch|edit|regenerate|sync|merge|overlay", ramet_move_name
+#define OVERLAY_ACTIONS "hide|replace|hide_before", ramet_overlay_action_name
 #define STATUSES "running|done|cancelled|failed|interrupted", ramet_turn_status_name
 
 /* clang-format on */

@@ -172,7 +172,8 @@ const form_schema form_head = STRUCT("Head", "A session's position in its histor
     R("branch_id", TEXT, "such as `b17`", NUL, AT(BRANCH, branch)),
     R("length", INT, "number of entries on the path", AT(INT64, length)),
     R("entry_id", TEXT, "the last entry; null if the history is empty", NUL, AT(TEXT, entry_id)),
-    R("prefix_hash", TEXT, "hash of the whole path; two histories are equal if and only if these are", CHARS(hash)));
+    R("prefix_hash", TEXT, "hash of the whole path; two histories are equal if and only if these are", CHARS(hash)),
+    F("overlay_set", TEXT, "stands for the overlays in force; left out when there are none", AT(OVERLAY, overlay), OMIT));
 #undef S
 
 const form_schema form_expected_head = {

@@ -46,6 +46,13 @@ const form_schema form_turn_done = SHAPE("TurnDone", "The result of a turn.",
 const form_schema form_fan_done = SHAPE("FanDone", "The results of a fan-out.",
     R("group", TEXT, "id shared by the turns"), R("turns", ARRAY, "in the order of the agents", .of = &form_turn_done));
 
+const form_schema form_prompt = SHAPE("Prompt", "What the agent of a turn was sent.",
+    R("messages", ANY, "an array: as they were sent, in the words of the agent's protocol", NUL),
+    R("instructions", TEXT, "the system prompt; \"\" when there was none", NUL),
+    R("settings", OBJECT, "what was sent beside them: model, options …", NUL),
+    R("usage", OBJECT, "tokens of the answer", .of = &form_usage, NUL),
+    R("known", BOOL, "false: it is not known"));
+
 /* --------------------------------------------------------------------- agents */
 
 const form_schema form_agent_info = {

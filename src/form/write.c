@@ -3,6 +3,7 @@
  * write.c: writes C structs as JSON, driven by their tables. See form/form.h.
  */
 #include "form/form.h"
+#include "ramet/overlays.h"
 
 #include "base/util.h"
 #include "base/words.h"
@@ -51,6 +52,7 @@ static bool is_empty(const form_field *f, const void *owner)
         return number_at(f, p) == f->none;
     case MEMBER_TIME:
     case MEMBER_BRANCH:
+    case MEMBER_OVERLAY:
     case MEMBER_NANO:
         return !*(const int64_t *)p;
     case MEMBER_COUNT:
@@ -81,6 +83,12 @@ static void branch_write(json_writer *w, int64_t branch)
 {
     char text[24];
     jw_str(w, branch > 0 ? ramet_branch_text(branch, text) : NULL);
+}
+
+static void overlay_write(json_writer *w, int64_t overlay)
+{
+    char text[24];
+    jw_str(w, overlay > 0 ? ramet_overlay_text(overlay, text) : NULL);
 }
 
 static void commas_write(json_writer *w, const char *words)
@@ -149,6 +157,9 @@ static void value_write(json_writer *w, const form_field *f, const void *owner,
         break;
     case MEMBER_BRANCH:
         branch_write(w, *(const int64_t *)p);
+        break;
+    case MEMBER_OVERLAY:
+        overlay_write(w, *(const int64_t *)p);
         break;
     case MEMBER_NANO:
         jw_nano(w, *(const int64_t *)p);

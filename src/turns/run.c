@@ -28,6 +28,7 @@ typedef struct history {
     ramet_call *call; /* owns the texts */
     arena *mem;
     int64_t branch, position; /* read up to there */
+    int64_t overlay;          /* set of the branch */
     VEC(ramet_entry) entries;
 } history;
 
@@ -40,17 +41,21 @@ static void history_add(history *h, const ramet_entry *e)
 /* Reads one page more, but nothing from position `end` on. */
 static ramet_status history_page(history *h, const run *r, int64_t end)
 {
-    ramet_read_in in = {
-        .limit = PAGE, .by_position = true, .branch = h->branch, .position = h->position};
+    ramet_read_in in = {.limit = PAGE,
+                        .by_position = true,
+                        .branch = h->branch,
+                        .position = h->position,
+                        .end = end,
+                        .view = RAMET_VIEW_CONTEXT};
     ramet_page page;
     ramet_status st = ramet_read(h->call, r->session, &in, &page);
     if (st != RAMET_OK)
         return st;
-    for (size_t i = 0; i < page.n && page.entries[i].position < end; i++)
+    for (size_t i = 0; i < page.n; i++)
         history_add(h, &page.entries[i]);
-    h->position += (int64_t)page.n; /* a page of large entries is short */
-    if (!page.n || h->position > end)
-        h->position = end;
+    h->overlay = page.head.overlay;
+    /* A page of large entries is short; what is hidden is in none. */
+    h->position = page.n ? page.entries[page.n - 1].position + 1 : end;
     return RAMET_OK;
 }
 
@@ -254,6 +259,8 @@ static void end_learn(run *r, ramet_call *c)
  */
 static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
 {
+    ramet_prompt_in prompt;
+    bool keep = run_prompt_keep(r, c, &prompt);
     ramet_status st = ramet_turn_end(c, r->id, r->status, r->error, &r->last, r->n_last, out);
     if (st == RAMET_OK && r->n_last && !out->n)
         end_learn(r, c);
@@ -263,6 +270,8 @@ static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
         r->status = RAMET_TURN_FAILED;
         error_set(r, ramet_call_error(c)->message);
     }
+    if (keep)
+        ramet_call_prompt(c, &prompt);
     return ramet_turn_end(c, r->id, r->status, r->error, NULL, 0, out);
 }
 
@@ -464,11 +473,15 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     entries[n++] = *entry;
     pthread_mutex_unlock(&r->lock);
     nodes_settle(r->turns->nodes);
+    ramet_prompt_in prompt;
+    run_prompt_keep(r, s->call, &prompt);
     ramet_status st = ramet_turn_append(s->call, r->id, entries, n, &out);
     pthread_mutex_lock(&r->lock);
     if (st == RAMET_OK) {
         run_pending_clear(r);
         r->recorded = true;
+        r->recorded_length = out.head.length;
+        r->prompt.is_new = false;
         publish_entries(r, &out);
         remote_send_appended(r);
     }
@@ -627,6 +640,11 @@ static bool sink_cancelled(void *arg)
     return run_is_closed(r) || r->fate == FATE_NEVER;
 }
 
+static void sink_sent(void *arg, const agent_prompt *p)
+{
+    run_prompt_note(((session_sink *)arg)->run, p);
+}
+
 /* ------------------------------------------------------------------ the thread */
 
 /* Whether an answer that is not the turn's follows its message. */
@@ -694,6 +712,7 @@ static bool agent_answer(run *r, const history *h, bool early)
     agent_turn turn = {.turn_id = r->id,
                        .session_id = r->session,
                        .branch = h->branch,
+                       .overlay = h->overlay,
                        .history = h->entries.items,
                        .n = h->entries.n,
                        .cache_key = r->cache_key,
@@ -709,6 +728,7 @@ static bool agent_answer(run *r, const history *h, bool early)
                        .plan = sink_plan,
                        .usage = sink_usage,
                        .cancelled = sink_cancelled,
+                       .sent = sink_sent,
                        .arg = &s};
     r->agent->kind->run(r->agent, &turn, &sink, &result);
     bool stands = sink_stands(&s);

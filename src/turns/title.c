@@ -101,11 +101,18 @@ static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *
     ramet_turn *turn;
     ramet_append_out out;
     ramet_page page;
-    ramet_read_in read = {.limit = 1000, .tail = true, .channel = "history"};
+    ramet_read_in read = {
+        .limit = 1000, .tail = true, .channel = "history", .view = RAMET_VIEW_CONTEXT};
     agent_result result = {.end = AGENT_DONE};
-    agent_sink sink = {title_delta,     title_no_thinking, title_no_call,
-                       title_no_result, title_no_ask,      title_no_plan,
-                       title_no_usage,  title_stops,       t};
+    agent_sink sink = {.delta = title_delta,
+                       .thinking = title_no_thinking,
+                       .tool_call = title_no_call,
+                       .tool_result = title_no_result,
+                       .ask = title_no_ask,
+                       .plan = title_no_plan,
+                       .usage = title_no_usage,
+                       .cancelled = title_stops,
+                       .arg = t};
     if (ramet_turn_begin(c, fork->id, &in, &turn, &out) != RAMET_OK ||
         ramet_read(c, fork->id, &read, &page) != RAMET_OK)
         return false;

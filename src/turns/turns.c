@@ -125,6 +125,7 @@ void run_put(run *r)
     run_question_set(r, NULL);
     free(r->answer);
     free(r->plan);
+    free(r->prompt.data);
     sem_destroy(&r->decided);
     pthread_cond_destroy(&r->wake);
     pthread_mutex_destroy(&r->lock);

@@ -131,6 +131,12 @@ typedef struct run {
     int64_t first, upto;      /* range on the path that contains its entries */
     VEC(ramet_entry) entries; /* entries appended, in `mem` */
     bool recorded;            /* an entry of the answer is in the store */
+    int64_t recorded_length;  /* of the path behind the last of them; 0: none is */
+    struct {
+        char *data; /* of ramet_prompt_in; NULL: none */
+        int64_t length;
+        bool is_new; /* it is not in the store yet */
+    } prompt;        /* what the agent was sent last */
     ramet_usage usage;
     bool has_usage;
     char currency[16];
@@ -191,6 +197,7 @@ struct turns {
     int64_t n_idle;
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
+    int64_t idle_waiters; /* requests that wait for the end of a turn (turns_wait_idle()) */
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     turns_stage stage;
     pthread_t watchdog;
@@ -265,7 +272,15 @@ bool run_close(run *r, ramet_turn_status status, const char *error);
 /* Tries to record the end of a run that is `unsaved`; false: it still is. */
 bool run_save(run *r);
 
-/* ---- turns/subscribers.c. Callers hold the run's lock, except for the first and last function. */
+/* ---- turns/run_prompt.c */
+
+/* The agent was sent something. Only on the thread that runs it. */
+void run_prompt_note(run *r, const agent_prompt *p);
+/* Has the next write of the turn through `c` keep what the agent was sent; `in` must live until
+ * then. Only by the thread that writes. False: there is nothing new. */
+bool run_prompt_keep(run *r, ramet_call *c, ramet_prompt_in *in);
+
+/* ---- turns/subscribers.c. With the lock of the run, but for the first and the last of them. */
 
 /* Turns the request's answer into a stream. Takes ownership of the listener. */
 subscriber *subscriber_new(turns *t, request *q, size_t n_runs, const turn_listener *listener);

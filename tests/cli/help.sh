@@ -27,6 +27,7 @@ Read
   record       Show everything ever appended to a session, in that order
   state        Show the session state, now or at an entry
   usage        Sum tokens and cost of a session, its path and its tree
+  overlays     List what is hidden from the model, or replaced for it
 
 Move through history
   fork         Start a new session that shares the history up to an entry
@@ -35,6 +36,9 @@ Move through history
   redo         Redo the last undone move
   switch       Move the head to another branch or version
   merge        Bring what another session has into this one
+  hide         Hide an entry from the model
+  replace      Have an entry say something else to the model
+  reveal       Take back a 'hide' or 'replace'
 
 Find and compare
   diff         Compare histories from where they differ
@@ -102,9 +106,9 @@ ramet undo: Undo the last move of the head
 
 usage: ramet undo SESSION [options]
 
-Moves are rewind, switch, edit, regenerate, sync and merge;
-appending is not a move. There is no limit. A new move
-discards what could be redone.
+Moves are rewind, switch, edit, regenerate, sync, merge,
+hide, replace and reveal; appending is not a move. There is
+no limit. A new move discards what could be redone.
 
 Arguments
   SESSION  the session
@@ -197,6 +201,8 @@ regenerate	Branch before an answer, to make another one
 record	Show everything ever appended to a session, in that order
 rewind	Move the head back to an entry
 redo	Redo the last undone move
+replace	Have an entry say something else to the model
+reveal	Take back a 'hide' or 'replace'
 restore	Restore a deleted session
 reindex	Rebuild the search index
 END

@@ -6,6 +6,7 @@
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
 #include "ramet/merge.h"
+#include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
@@ -71,6 +72,17 @@ static void merges_make(ramet_call *c)
     good(c, ramet_merge(c, DESK, &in, &merged), "a merge");
 }
 
+static void overlays_make(ramet_call *c)
+{
+    ramet_overlay_out out;
+    ramet_overlay_in hide = {.entry_id = "desk-1", .action = RAMET_OVERLAY_HIDE};
+    ramet_overlay_in say = {
+        .entry_id = "desk-2", .action = RAMET_OVERLAY_REPLACE, .text = "is not long"};
+    good(c, ramet_overlay_set(c, DESK, &hide, &out), "an overlay");
+    good(c, ramet_overlay_set(c, DESK, &say, &out), "an overlay");
+    good(c, ramet_overlay_remove(c, DESK, out.id - 1, NULL, NULL, &out), "an overlay removed");
+}
+
 static void turns_make(ramet_call *c)
 {
     static const ramet_turn_status ends[] = {RAMET_TURN_DONE, RAMET_TURN_FAILED,
@@ -87,6 +99,12 @@ static void turns_make(ramet_call *c)
         ramet_turn_in in = {
             .id = turn, .entries = &q, .n = 1, .agent = "echo", .group = "g", .host = "here"};
         good(c, ramet_turn_begin(c, DESK, &in, &t, &out), "a turn");
+        ramet_prompt_in prompt = {
+            .agent = "echo",
+            .length = 2 + i,
+            .data = "{\"instructions\":\"be brief\",\"settings\":{},\"messages\":[]}"};
+        if (ends[i] == RAMET_TURN_DONE)
+            ramet_call_prompt(c, &prompt);
         if (ends[i] != RAMET_TURN_RUNNING)
             good(c, ramet_turn_end(c, turn, ends[i], i ? "it broke" : NULL, &a, 1, &out),
                  "the end of a turn");
@@ -168,6 +186,7 @@ void furnish(ramet *r, furniture *f)
     sessions_make(c);
     merges_make(c);
     attachment_make(c, f);
+    overlays_make(c);
     turns_make(c);
     beside_make(c, program, f);
     good(guest, ramet_call_share(guest, f->share_token, NULL), "using a link");
@@ -199,6 +218,33 @@ static ramet_status read_turns(ramet_call *c, const furniture *f, FILE *out)
         fprintf(out, "%s %s %s %s %s %s %s %s %lld\n", t[i].id, t[i].session, shown(t[i].agent),
                 shown(t[i].entry_id), shown(t[i].group), shown(t[i].by),
                 ramet_turn_status_name(t[i].status), t[i].error, (long long)t[i].started);
+    return st;
+}
+
+static ramet_status read_prompt(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_prompt *p;
+    (void)f;
+    ramet_status st = ramet_turn_prompt(c, DESK, "turn-0", &p);
+    if (!st && p->known)
+        fprintf(out, "%s %lld %s\n", p->agent, (long long)p->length, p->data);
+    return st;
+}
+
+static ramet_status read_overlays(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_overlay *o;
+    ramet_page p;
+    size_t n;
+    (void)f;
+    ramet_status st = ramet_overlays(c, DESK, 0, &o, &n);
+    for (size_t i = 0; !st && i < n; i++)
+        fprintf(out, "%s %s %s\n", o[i].entry_id, ramet_overlay_action_name(o[i].action),
+                shown(o[i].text));
+    if (!st)
+        st = ramet_read(c, DESK, &(ramet_read_in){.view = RAMET_VIEW_CONTEXT}, &p);
+    for (size_t i = 0; !st && i < p.n; i++)
+        fprintf(out, "%s %s\n", p.entries[i].id, p.entries[i].parts);
     return st;
 }
 
@@ -447,6 +493,8 @@ static const struct {
     ramet_status (*read)(ramet_call *c, const furniture *f, FILE *out);
 } reads[] = {{"turns", OWNER, read_turns},
              {"running turn", OWNER, read_running},
+             {"prompt", OWNER, read_prompt},
+             {"overlays", OWNER, read_overlays},
              {"tasks", OWNER, read_tasks},
              {"attachment", OWNER, read_attachment},
              {"home of the attachment", OWNER, read_home},

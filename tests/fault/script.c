@@ -6,6 +6,8 @@
 
 #include "ramet/merge.h"
 
+#include "ramet/overlays.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +151,21 @@ static ramet_status step_rewind(scene *s)
                         &out, NULL);
 }
 
+static ramet_status step_overlay(scene *s)
+{
+    ramet_overlay_out out;
+    ramet_overlay *list;
+    size_t n;
+    ramet_overlay_in in = {.entry_id = s->entry_id,
+                           .action = (ramet_overlay_action)(1 + rng_below(&s->r, 3)),
+                           .reason = "for the model"};
+    in.text = in.action == RAMET_OVERLAY_REPLACE ? "other words" : NULL;
+    ramet_status st = ramet_overlays(s->c, s->session, 0, &list, &n);
+    if (st || !n || rng_below(&s->r, 3))
+        return st ? st : ramet_overlay_set(s->c, s->session, &in, &out);
+    return ramet_overlay_remove(s->c, s->session, list[0].id, NULL, NULL, &out);
+}
+
 static ramet_status step_edit(scene *s)
 {
     ramet_append_out out;
@@ -277,6 +294,8 @@ static ramet_status step_take(scene *s)
     case 22:
     case 23:
         return step_forward(s);
+    case 24:
+        return step_overlay(s);
     default:
         return step_label(s);
     }

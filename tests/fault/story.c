@@ -165,6 +165,12 @@ static void pages_tell(telling *t, const story_ask *a)
         fprintf(t->f, "%s %lld %d/%d\n", p.entries[i].id, (long long)p.entries[i].owner_no,
                 p.entries[i].version, p.entries[i].versions);
     tell_end(t, STORY_DERIVED, s, "picker %s", a->session);
+    tell_begin(t);
+    s = ramet_read(t->c, a->session,
+                   &(ramet_read_in){.limit = 30, .tail = true, .view = RAMET_VIEW_CONTEXT}, &p);
+    for (size_t i = 0; !s && i < p.n; i++)
+        fprintf(t->f, "%s %s\n", p.entries[i].id, p.entries[i].parts);
+    tell_end(t, STORY_DERIVED, s, "context %s", a->session);
     for (int at = 0; at < 40; at += 13) {
         tell_begin(t);
         s = ramet_read(t->c, a->session,

@@ -57,16 +57,20 @@ void model_free(model *m)
 {
     for (size_t i = 0; i < m->sessions.n; i++)
         session_free(m->sessions.items[i]);
-    for (size_t i = 0; i < m->branches.n; i++)
+    for (size_t i = 0; i < m->branches.n; i++) {
         free(((m_branch *)m->branches.items[i])->path);
+        free(((m_branch *)m->branches.items[i])->overlays.items);
+    }
+    for (size_t i = 0; i < m->overlays.n; i++)
+        free(((m_overlay *)m->overlays.items[i])->also.items);
     for (size_t i = 0; i < m->trees.n; i++) {
         free(((m_tree *)m->trees.items[i])->members.items);
         free(((m_tree *)m->trees.items[i])->sessions.items);
     }
     for (size_t i = 0; i < m->memory.n; i++)
         free(m->memory.items[i]);
-    m_list *lists[] = {&m->trees,    &m->sessions, &m->entries,
-                       &m->verdicts, &m->branches, &m->memory};
+    m_list *lists[] = {&m->trees,    &m->sessions, &m->entries, &m->verdicts,
+                       &m->branches, &m->memory,   &m->overlays};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     memset(m, 0, sizeof *m);

@@ -34,6 +34,7 @@
 
 #include "ramet.h"
 #include "ramet/merge.h"
+#include "ramet/overlays.h"
 
 typedef struct m_session m_session;
 typedef struct m_branch m_branch;
@@ -68,6 +69,11 @@ struct m_entry {
     unsigned mark;    /* reached, in the count of that number */
 };
 
+typedef struct m_list {
+    void **items;
+    size_t n, cap;
+} m_list;
+
 struct m_branch {
     int64_t id; /* the engine's number; 0 until learned */
     m_session *session;
@@ -78,18 +84,22 @@ struct m_branch {
     m_branch *mate; /* main: the adk head when this branch was last left */
     m_entry **path; /* the whole history */
     size_t n, cap;
+    m_list overlays; /* m_overlay, in force; of main */
 };
+
+typedef struct m_overlay {
+    int64_t id; /* 0 until learned */
+    m_entry *entry;
+    ramet_overlay_action action;
+    const char *text;
+    m_list also; /* m_entry that are hidden with it */
+} m_overlay;
 
 typedef struct m_move {
     ramet_move_kind kind;
     m_branch *from, *to, *from_adk, *to_adk;
     const char *who, *reason;
 } m_move;
-
-typedef struct m_list {
-    void **items;
-    size_t n, cap;
-} m_list;
 
 struct m_session {
     const char *id; /* NULL until learned */
@@ -147,6 +157,7 @@ typedef struct model {
     ramet_status got; /* what the engine said to the operation being judged */
     m_list trees, sessions, entries, verdicts;
     m_list branches; /* all of them */
+    m_list overlays; /* all that were ever set */
     m_list memory;   /* everything allocated */
     int delete_groups;
     unsigned marks;
@@ -212,6 +223,15 @@ m_set model_delete(model *m, const char *user, const char *id, bool tree, bool d
 m_set model_restore(model *m, const char *user, const char *id, bool tree, m_answer *out);
 void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *entries);
 
+/* ---- model_overlay.c: what the model sees */
+
+m_set model_overlay(model *m, const char *user, const char *id, const ramet_overlay_in *in,
+                    m_answer *out);
+m_set model_overlay_remove(model *m, const char *user, const char *id, int64_t overlay,
+                           const char *xh, m_answer *out);
+/* Of the entry at a position: whether it is shown, and what it says then. */
+bool m_context_shows(const m_branch *b, size_t at, const char **text);
+
 /* ---- model_make.c: made by the first entry, archived, handed over */
 
 /* An append with `make`. */
@@ -236,6 +256,9 @@ m_set model_rewind(model *m, const char *user, const char *id, const ramet_move_
                    m_answer *out);
 m_set model_undo(model *m, const char *user, const char *id, const char *xh, bool redo,
                  m_answer *out);
+/* The head goes to a new branch at its end, which takes the overlays over. */
+m_branch *m_move_end(model *m, m_session *s, ramet_move_kind kind, const char *who,
+                     const char *reason);
 m_set model_switch(model *m, const char *user, const char *id, int64_t branch, const char *xh,
                    m_answer *out);
 /* An edit (n is 1) or a regeneration. */

@@ -58,6 +58,8 @@ static m_branch *branch_new(model *m, m_session *s, const m_branch *from, size_t
         branch_push(b, from->path[i]);
     b->base = (int64_t)base;
     b->parent = base ? from->path[base - 1]->owner : NULL;
+    for (size_t i = 0; from && i < from->overlays.n; i++)
+        m_list_add(&b->overlays, from->overlays.items[i]);
     m_list_add(&m->branches, b);
     m_list_add(&s->branches, b);
     return b;
@@ -478,6 +480,12 @@ static m_branch *move_cut(model *m, m_session *s, ramet_move_kind kind, size_t k
     m_branch *adk = s->adk ? branch_new(m, s, s->adk, adk_kept, RAMET_LOG_ADK, type) : NULL;
     move_new(m, s, kind, to, adk, who, reason);
     return to;
+}
+
+m_branch *m_move_end(model *m, m_session *s, ramet_move_kind kind, const char *who,
+                     const char *reason)
+{
+    return move_cut(m, s, kind, s->head->n, s->adk ? s->adk->n : 0, RAMET_EXPLICIT, who, reason);
 }
 
 m_set model_rewind(model *m, const char *user, const char *id, const ramet_move_in *in,

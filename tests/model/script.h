@@ -87,6 +87,8 @@ typedef enum {
     X(undo, 20, 30, 20, 3, 6, A_S, A_XH)                                                           \
     X(redo, 14, 20, 15, 2, 5, A_S, A_XH)                                                           \
     X(switch, 14, 50, 20, 3, 4, A_S, A_BR, A_XH)                                                   \
+    X(overlay, 20, 30, 20, 3, 6, A_S, A_AT, A_K, A_REASON, A_XH)                                   \
+    X(overlay_remove, 8, 12, 8, 1, 2, A_S, A_K, A_XH)                                              \
     X(edit, 25, 80, 15, 8, 5, A_S, A_AT, A_ID, A_C, A_RE, A_ROLE, A_XH)                            \
     X(regenerate, 15, 50, 10, 3, 3, A_S, A_AT, A_N, A_ID, A_C, A_XH)                               \
     X(sync, 25, 25, 15, 2, 8, A_S, A_KEEP, A_CHANGE, A_ADD, A_ID, A_C, A_CH, A_XH)                 \
@@ -113,6 +115,7 @@ typedef enum {
     X(list_next, 10, 0, 2, 0, 0, A_K)                                                              \
     X(read, 90, 90, 90, 60, 60, A_S, A_LIM, A_AFTER, A_BEFORE, A_TAIL, A_POS, A_CH, A_BR, A_LOG,   \
       A_VER)                                                                                       \
+    X(context, 40, 60, 40, 20, 20, A_S, A_LIM, A_AFTER, A_BEFORE, A_TAIL, A_CH, A_BR)              \
     X(entry, 25, 25, 20, 20, 15, A_S, A_BR, A_AT)                                                  \
     X(stream, 12, 12, 12, 4, 12, A_S, A_CH, A_BR, A_LOG, A_K)                                      \
     X(stream_next, 12, 5, 6, 2, 10, A_K)                                                           \

@@ -83,6 +83,8 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_undo(c, ...) VIA(c, ramet_undo, __VA_ARGS__)
 #define ramet_redo(c, ...) VIA(c, ramet_redo, __VA_ARGS__)
 #define ramet_switch(c, ...) VIA(c, ramet_switch, __VA_ARGS__)
+#define ramet_overlay_set(c, ...) VIA(c, ramet_overlay_set, __VA_ARGS__)
+#define ramet_overlay_remove(c, ...) VIA(c, ramet_overlay_remove, __VA_ARGS__)
 #define ramet_edit(c, ...) VIA(c, ramet_edit, __VA_ARGS__)
 #define ramet_regenerate(c, ...) VIA(c, ramet_regenerate, __VA_ARGS__)
 #define ramet_sync(c, ...) VIA(c, ramet_sync, __VA_ARGS__)

@@ -56,6 +56,19 @@ for (const version of generations) {
     assert.equal(await answer(s, 'a', 'slow 30 a b c'), 'a b c');
   }, { streaming: false }));
 
+  test(`${version}: when the overlays change, what is left is told in a new context`, () => withAgent(version, async (s, remote) => {
+    await newSession(s, { id: 'a' });
+    const one = await told(s, 'a', 'my pin is 1234');
+    for (const e of one.entries) await must(s, 'POST', at('a', '/overlays'), { json: { entry_id: e.id, action: 'replace', text: 'a pin' } });
+    const done = await told(s, 'a', 'recall');
+    assert.equal(new Set(remote.log.map((l) => l.contextId)).size, 2);
+    const sent = remote.log.at(-1).message;
+    assert.ok(JSON.stringify(sent).includes('a pin') && !JSON.stringify(sent).includes('1234'), JSON.stringify(sent));
+    const prompt = await must(s, 'GET', at('a', `/turns/${done.turn_id}/prompt`));
+    assert.equal(prompt.known, true);
+    assert.equal(prompt.messages[0].messageId, sent.messageId);
+  }));
+
   test(`${version}: one context for one branch; a fork, a rewind and an edit open new ones`, () => withAgent(version, async (s, remote) => {
     await newSession(s, { id: 'a' });
     await answer(s, 'a', 'one');

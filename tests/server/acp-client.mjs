@@ -70,6 +70,27 @@ test('after a fork or a rewind the agent gets the conversation in a new session'
   assert.equal(got('session/new').length, 3);
 });
 
+test('when the overlays change, the agent gets what is left in a new session', async () => {
+  const { server, got, open, say, last } = await serve();
+  const s = await open();
+  const one = await say(s, 'say My pin is 1234');
+  await say(s, 'say Two');
+  await call(server, 'POST', `sessions/${s}/overlays`, { user, json: { entry_id: one.entries[0].id, action: 'replace', text: 'a pin' } });
+  await call(server, 'POST', `sessions/${s}/overlays`, { user, json: { entry_id: one.entries[1].id, action: 'hide' } });
+  const third = await say(s, 'who');
+  assert.equal(got('session/new').length, 2);
+  assert.match(await last(s), /User:\na pin\n.*\[who\]$/s);
+  assert.doesNotMatch(await last(s), /1234/);
+  await say(s, 'go on');
+  assert.equal(got('session/new').length, 2, 'it holds what is left');
+  const prompt = (await call(server, 'GET', `sessions/${s}/turns/${third.turn_id}/prompt`, { user })).body;
+  assert.equal(prompt.known, true);
+  assert.deepEqual(prompt.messages[0].content, got('session/prompt')[2].params.prompt);
+  for (let i = 0; i < 2; i++) await call(server, 'POST', `sessions/${s}/undo`, { user, json: {} });
+  await say(s, 'again');
+  assert.match(await last(s), /1234/);
+});
+
 test('tools, thoughts, plans and usage are recorded; permissions are asked', async () => {
   const { server, open, say } = await serve();
   const s = await open();

@@ -535,6 +535,24 @@ test('somebody else writes to the session: the agent gets it before the next pro
   await e.end();
 });
 
+test('the overlays of the session change: the agent gets what is left before the next prompt', async () => {
+  const e = await editor({});
+  const s = await e.open();
+  await e.prompt(s, 'my pin is 1234');
+  const hidden = [];
+  for (const word of ['@1', '@2']) hidden.push((await ramet(['hide', s, word, '--db', e.db])).code);
+  assert.deepEqual(hidden, [0, 0]);
+  await ramet(['append', s, 'from elsewhere', '--db', e.db]);
+  assert.doesNotMatch(await e.says(s, 'two'), /1234/);
+  const n = e.got('session/new').length;
+  await e.says(s, 'three');
+  assert.equal(e.got('session/new').length, n, 'it holds what is left');
+  await ramet(['hide', s, '@3', '--db', e.db]);
+  await e.says(s, 'four');
+  assert.equal(e.got('session/new').length, n + 1);
+  await e.end();
+});
+
 // ------------------------------------------------------------------ load, list, resume, close, delete
 
 for (const [how, caps, method] of [['resume', { sessionCapabilities: { resume: {} } }, 'session/resume'],

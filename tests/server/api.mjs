@@ -278,7 +278,7 @@ test('entries are appended once, all or nothing, and read in pages', async () =>
   const all = await page('limit=1000');
   assert.deepEqual([all.more_before, all.more_after], [false, false]);
   await bad(s, 'GET', 'sessions/pages/entries?after=none', {}, 404, 'entry_not_found');
-  await bad(s, 'GET', 'sessions/pages/entries?view=context', {}, 400, 'invalid_request', 'view');
+  await bad(s, 'GET', 'sessions/pages/entries?view=other', {}, 400, 'invalid_request', 'view');
   await bad(s, 'GET', 'sessions/pages/entries?tail=yes', {}, 400, 'invalid_request', 'tail');
   await bad(s, 'GET', 'sessions/pages/entries?branch=17', {}, 400, 'invalid_request', 'branch');
   await bad(s, 'GET', 'sessions/pages/entries?branch=b999999', {}, 404, 'branch_not_found');
@@ -799,6 +799,8 @@ test('a repeated request with the same key is answered once', async () => {
   await twice('sessions/i/redo', {}, 'k', 200, spaced);
   await twice('sessions/i/switch', { branch_id }, 'k', 200, { branch_id: 'b99' });
   await twice('sessions/i/sync', { entries: [user('text 1')] }, 'k', 200, { entries: [] });
+  await twice('sessions/i/overlays', { entry_id: 'e1', action: 'hide' }, 'k', 201, { entry_id: 'e1', action: 'replace', text: 'x' });
+  await good(s, 'POST', 'sessions/i/undo', post({}));
   await twice('sessions/i/tags', { tags: ['t'] }, 'k', 200, { tags: ['u'] });
   await twice('sessions/i/shares', {}, 'k', 201, { write: true });
   await twice('sessions/i/entries/e1/edit', { entry: { text: 'new' } }, 'k', 201, { entry: { text: 'newer' } });
@@ -1033,6 +1035,18 @@ test('turns', async () => {
   await bad(s, 'POST', at('messages'), post({ text: 'x', agent: 'nobody' }), 422, 'agent_not_found', 'agent');
 });
 
+test('overlays, and what an agent was sent', async () => {
+  await ready();
+  await talk(s, 'lay', 2);
+  const { id, head } = await good(s, 'POST', 'sessions/lay/overlays', post({ entry_id: 'e1', action: 'hide' }));
+  assert.equal(head.overlay_set, id);
+  assert.deepEqual((await good(s, 'GET', 'sessions/lay/overlays')).overlays.map((o) => o.id), [id]);
+  assert.deepEqual((await good(s, 'GET', 'sessions/lay/entries?view=context')).entries.map((e) => e.id), ['e2']);
+  assert.equal((await good(s, 'DELETE', `sessions/lay/overlays/${id}`)).id, id);
+  const { turn_id } = await good(s, 'POST', 'sessions/lay/messages', post({ text: 'well', agent: 'echo' }));
+  assert.equal((await good(s, 'GET', `sessions/lay/turns/${turn_id}/prompt`)).known, true);
+});
+
 test('paths: encoded, unknown, reserved, other methods', async () => {
   await ready();
   for (const id of ['a/b', 'a%2Fb', '..', 'x y', '✓🌍', '?', '#', '+', 'a@b1']) {
@@ -1041,7 +1055,7 @@ test('paths: encoded, unknown, reserved, other methods', async () => {
   }
   const dots = await raw(s.port, 'GET /ramet/v1/sessions/%2e%2e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   assert.match(dots, /^HTTP\/1\.1 404 [^]*session_not_found/);
-  for (const path of ['nothing', 'sessions/x/overlays', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
+  for (const path of ['nothing', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
     assert.equal((await call(s, 'GET', path)).body.code, 'not_found', path);
   const wrong = await call(s, 'DELETE', 'sessions');
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, GET, HEAD, OPTIONS']);
@@ -1115,6 +1129,7 @@ test('the examples in docs/api work', async () => {
     await at('sessions/trip/sync', { entries: [user('How do I get to Lisbon?', { id: 'e1' })] });
     if (name === 'restoreSession') await at('sessions/trip', undefined, 'DELETE');
     if (name === 'redoMove') await at('sessions/trip/undo', {});
+    if (name === 'removeOverlay') put.OVERLAY = (await at('sessions/trip/overlays', { entry_id: 'e1', action: 'hide' })).id;
     let command = text.replace('http://127.0.0.1:7077', server.url).replace('@ticket.txt', '@/dev/null');
     for (const [from, to] of Object.entries(put)) command = command.replace(from, to);
     const out = execFileSync('bash', ['-c', `${command} -s -o /dev/null -w '%{http_code}'`], { encoding: 'utf8' });

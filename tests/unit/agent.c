@@ -159,7 +159,7 @@ static char *request(const ramet_entry *history, size_t n)
 {
     agent_turn t = {.turn_id = "turn-secret", .history = history, .n = n, .cache_key = "root"};
     buf b;
-    cr_assert(openai_request(&plain, &t, &b));
+    cr_assert(openai_request(&plain, &t, NULL, &b));
     char *out = xstrdup(b.data);
     arena *a = arena_new();
     json_doc d;
@@ -276,7 +276,7 @@ Test(agent, a_long_cache_key_is_hashed)
     key[255] = 0;
     agent_turn t = {.cache_key = key};
     buf b;
-    cr_assert(openai_request(&plain, &t, &b));
+    cr_assert(openai_request(&plain, &t, NULL, &b));
     cr_assert_null(strstr(b.data, "kkk"));
     const char *at = strstr(b.data, "\"prompt_cache_key\":\"");
     cr_assert(at && strcspn(at + 20, "\"") == 64);

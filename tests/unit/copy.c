@@ -4,6 +4,7 @@
  */
 #include "attach.h"
 #include "core/upkeep/copy.h"
+#include "ramet/overlays.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
 #include "ramet/merge.h"
@@ -150,6 +151,17 @@ static void plant(void)
     ok(ramet_feedback_set(T.call, "f", "x", 1, "good"));
     ramet_task *task;
     ok(ramet_task_put(T.call, "f", &(ramet_task_in){.id = "t1", .data = "{}"}, &task));
+    ramet_overlay_out laid;
+    ok(ramet_overlay_set(T.call, "f",
+                         &(ramet_overlay_in){.entry_id = get("f")->head.entry_id,
+                                             .action = RAMET_OVERLAY_REPLACE,
+                                             .text = "cut"},
+                         &laid));
+    ramet_turn *prompted;
+    ramet_append_out asked;
+    ok(ramet_turn_begin(T.call, "f", &(ramet_turn_in){.id = "prompted"}, &prompted, &asked));
+    ramet_call_prompt(T.call, &(ramet_prompt_in){.agent = "echo", .length = 1, .data = "{}"});
+    ok(ramet_turn_end(T.call, "prompted", RAMET_TURN_DONE, NULL, NULL, 0, &asked));
     ramet_session *boxed;
     ok(ramet_sandbox_add(T.call, "box", NULL));
     ok(ramet_session_create(T.call, &(ramet_session_in){.id = "boxed", .sandbox = "box"}, &boxed));

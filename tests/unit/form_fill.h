@@ -125,6 +125,7 @@ static void form_fill_member(form_dice *dice, const form_field *f, char *out)
         *(int64_t *)p = dice_roll(dice, 3) * INT64_C(883661522123000);
         break;
     case MEMBER_BRANCH:
+    case MEMBER_OVERLAY:
         *(int64_t *)p = dice_roll(dice, 30);
         break;
     case MEMBER_DOUBLE:

@@ -225,6 +225,16 @@
     X(place_of, "1,'turn500',0")                                                                   \
     X(place_up, "1,'turn500','turn9',5")                                                           \
     X(place_down, "1,'turn500','turn9',5")                                                         \
+    X(overlay_last, "1")                                                                           \
+    X(overlay_add, "1,900000,0,0,1,0,1,1,0,NULL,NULL,NULL,1,1")                                    \
+    X(overlay_get, "1,500")                                                                        \
+    X(overlay_set, "1,505")                                                                        \
+    X(overlay_of_tree, "2")                                                                        \
+    X(overlay_clear, "2")                                                                          \
+    X(overlay_prune, "2")                                                                          \
+    X(prompt_add, "1,'new',1,1,1,'a','\\x00','\\x00'")                                             \
+    X(prompt_of_tree, "2")                                                                         \
+    X(prompt_get, "1,'r5'")                                                                        \
     X(place_prune, "2")                                                                            \
     X(place_clear, "2")                                                                            \
     X(task_get, "'k5'")                                                                            \
@@ -296,6 +306,12 @@
     X(copy_run_cut, "1,1,0,500")                                                                   \
     X(copy_move_read, "1,1,500,3,5")                                                               \
     X(copy_move_cut, "1,1,500")                                                                    \
+    X(copy_overlay_read, "5,5,6,5")                                                                \
+    X(copy_overlay_add, "1,900001,0,0,1,0,1,1,0,NULL,NULL,NULL,1,1")                               \
+    X(copy_overlay_cut, "1,500")                                                                   \
+    X(copy_prompt_read, "5,'',6,5")                                                                \
+    X(copy_prompt_add, "1,'new2',1,1,1,'a','\\x00','\\x00'")                                       \
+    X(copy_prompt_cut, "1,'r5'")                                                                   \
     X(copy_tag_read, "1,1,'x',3,5")                                                                \
     X(copy_tag_add, "1,100005,'new'")                                                              \
     X(copy_tag_cut, "1,100005,'rare'")                                                             \
@@ -403,6 +419,9 @@
     X(orphan_member, "fsck compares whole tables")                                                 \
     X(orphan_verdict, "fsck compares whole tables")                                                \
     X(orphan_share, "fsck compares whole tables")                                                  \
+    X(orphan_overlay, "fsck compares whole tables")                                                \
+    X(orphan_prompt, "fsck compares whole tables")                                                 \
+    X(prompt_clear, "gc removes all prompts of a session")                                         \
     X(orphan_turn, "fsck compares whole tables")                                                   \
     X(orphan_task, "fsck compares whole tables")                                                   \
     X(orphan_copied, "fsck compares whole tables")                                                 \
@@ -427,12 +446,12 @@
      "bigint,bigint,bigint,bigint,bigint,bigint)",                                                 \
      "1,0,1,100005,7,'\\x01',1,'\\x00',1,1,900000,1,'new','\\x00',1,NULL,NULL,NULL,NULL,"          \
      "NULL,1,NULL,NULL,NULL,0,0,0,1,1,1,1,1,1"},                                                   \
-    {"whole_fork", "SELECT $43,$44",                                                               \
+    {"whole_fork", "SELECT $44,$45",                                                               \
      "(bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,"        \
-     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,text,bigint,bigint,text,bigint,"      \
+     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,bigint,text,bigint,bigint,text,bigint," \
      "text,text,text,text,bigint,text,bigint,text,text,bigint,bigint,bigint,bigint,bigint,"        \
      "bigint,text,bigint,bigint,bigint,bigint,bigint,bigint,bigint)",                              \
-     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',900000,1,'new',1,1,"          \
+     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',0,900000,1,'new',1,1,"        \
      "'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,900000,0,0,1,0,'',0,1,1,1,1,1,1"},             \
     {"many_stamp", "put_stamp",                                                                    \
      "(put_stamp[],bigint)",                                                                       \
@@ -446,7 +465,7 @@
      "1)]::put_growth[],2"},                                                                       \
     {"many_branch", "put_branch",                                                                  \
      "(put_branch[])",                                                                             \
-     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00')]::put_branch[]"},                          \
+     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00',0)]::put_branch[]"},                        \
     {"many_session", "put_session",                                                                \
      "(put_session[])",                                                                            \
      "ARRAY[ROW(900000,1,'new',1,1,'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,1,0,0,1,0,"       \

@@ -532,6 +532,11 @@ static void a2a_run(agent *a, const agent_turn *turn, const agent_sink *s, agent
     const char *message = NULL;
     if (remote_find(&t, out)) {
         message = a2a_message_first(t.a, t.set, turn, t.remote.v1, &t.place);
+        /* What it is told depends on what its context holds: it is kept as it is sent. */
+        if (message)
+            agent_sent(s, &(agent_prompt){.instructions = "",
+                                          .settings = "{}",
+                                          .messages = arena_printf(t.a, "[%s]", message)});
         if (!message)
             agent_fail(out, "the message is over %d MiB", A2A_REQUEST_BYTES >> 20);
         else if (rounds_run(&t, message, out))

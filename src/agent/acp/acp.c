@@ -408,7 +408,8 @@ static bool inner_find(talk *k, size_t n, bool *as)
     for (held **at = &k->own->held; *at; at = &(*at)->next) {
         held *h = *at;
         if (h->in != k->program || !k->turn->session_id ||
-            strcmp(h->session, k->turn->session_id) != 0 || !holds(h, k->turn, n))
+            strcmp(h->session, k->turn->session_id) != 0 || h->overlay != k->turn->overlay ||
+            !holds(h, k->turn, n))
             continue;
         *at = h->next;
         k->listener.inner = h->inner;
@@ -433,6 +434,7 @@ static void inner_keep(talk *k)
     h->setup = xstrdup(k->setup);
     h->model_option = xstrdup(k->model_option);
     h->in = k->program;
+    h->overlay = k->turn->overlay;
     memcpy(h->hash, k->turn->history[k->turn->n - 1].hash, sizeof h->hash);
     pthread_mutex_lock(&k->own->lock);
     h->next = k->own->held;
@@ -559,13 +561,39 @@ static void seed_put(buf *b, const agent_turn *t, size_t n)
     buf_puts(b, "</conversation>\n");
 }
 
+/* What goes to the program depends on what its session holds: it is kept as it is sent. */
+static void prompt_tell(talk *k, const char *blocks)
+{
+    const ramet_agent *s = &k->turn->session;
+    buf set;
+    json_writer w;
+    buf_init(&set, ACP_LINE_MAX);
+    jw_init(&w, &set, 0);
+    jw_object(&w);
+    if (*k->mode)
+        jw_kstr(&w, "mode", k->mode);
+    if (s->model && *s->model)
+        jw_kstr(&w, "model", s->model);
+    if (s->options)
+        jw_kraw(&w, "options", s->options);
+    jw_end_object(&w);
+    agent_prompt p = {.instructions = "",
+                      .settings = set.data,
+                      .messages =
+                          arena_printf(k->arena, "[{\"role\":\"user\",\"content\":%s}]", blocks)};
+    agent_sent(k->sink, &p);
+    buf_release(&set);
+}
+
 static void prompt_ask(talk *k, size_t n, bool seed)
 {
     buf text, params;
     size_t room = FILES_BYTES;
     buf_init(&text, ACP_LINE_MAX);
     buf_init(&params, 2 * ACP_LINE_MAX);
-    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":[", json_quote(k->arena, k->listener.inner));
+    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":", json_quote(k->arena, k->listener.inner));
+    size_t first = params.n;
+    buf_putc(&params, '[');
     if (seed) {
         seed_put(&text, k->turn, n);
         block_add_text(&params, k->arena, text.data);
@@ -575,7 +603,9 @@ static void prompt_ask(talk *k, size_t n, bool seed)
         blocks_put(&params, k->arena, k->program, k->turn, &k->turn->history[i], &room);
     if (params.n == before) /* a message without text */
         block_add_text(&params, k->arena, "");
-    buf_puts(&params, "]}");
+    buf_putc(&params, ']');
+    prompt_tell(k, params.data + first);
+    buf_putc(&params, '}');
     program_ask(k->own, k->program, &k->listener, "session/prompt", params.data);
     buf_release(&text);
     buf_release(&params);

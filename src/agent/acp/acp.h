@@ -80,6 +80,7 @@ typedef struct held {
     char *setup; /* the setup applied to it */
     char *model_option;
     char hash[65];
+    int64_t overlay; /* what was hidden or replaced when it was told: the hash does not tell */
     program *in;
 } held;
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DELAY_MS = 60000, MAX_COUNT = 1000000, MAX_CALLS = 100 };
+enum { MAX_DELAY_MS = 60000, MAX_COUNT = 1000000, MAX_CALLS = 100, PROMPT_BYTES = 256 << 20 };
 
 static const agent_setting settings[] = {
     {"delay_ms", "0", "wait between words, in milliseconds", false},
@@ -345,6 +345,33 @@ static bool speech_hold(speech *e, const agent *a)
     return e->left < 0 || fail_as_configured(e);
 }
 
+/* What an endpoint would be sent, as far as echo has it. */
+static void echo_messages(const ramet_entry *history, size_t n, const char *instructions,
+                          json_writer *w)
+{
+    (void)instructions;
+    jw_array(w);
+    for (size_t i = 0; i < n; i++) {
+        jw_object(w);
+        jw_kstr(w, "role", ramet_role_name(history[i].role));
+        jw_kstr(w, "content", history[i].text);
+        jw_end_object(w);
+    }
+    jw_end_array(w);
+}
+
+static void prompt_tell(const agent_turn *t, const agent_sink *s)
+{
+    buf out;
+    json_writer w;
+    buf_init(&out, PROMPT_BYTES);
+    jw_init(&w, &out, 0);
+    echo_messages(t->history, t->n, "", &w);
+    if (!out.over)
+        agent_sent(s, &(agent_prompt){"", "{}", out.data, true});
+    buf_release(&out);
+}
+
 static void echo_run(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out)
 {
     const echo *own = a->own;
@@ -355,6 +382,7 @@ static void echo_run(agent *a, const agent_turn *t, const agent_sink *s, agent_r
                 .delay_ms = own->delay_ms,
                 .left = own->fail_after};
     *out = (agent_result){.end = AGENT_DONE};
+    prompt_tell(t, s);
     speech_hold(&e, a);
     if (!e.usage_given) {
         for (size_t i = 0; i < t->n; i++)
@@ -393,4 +421,5 @@ const agent_kind agent_echo = {
     .open = echo_open,
     .close = echo_close,
     .run = echo_run,
+    .messages = echo_messages,
 };

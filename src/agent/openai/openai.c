@@ -276,7 +276,7 @@ static bool round_run(openai *own, const agent_turn *turn, rounds *r, agent_resu
     t.history = r->history.items;
     t.n = r->history.n;
     buf request;
-    if (!openai_request(&own->set, &t, &request)) {
+    if (!openai_request(&own->set, &t, r->sink, &request)) {
         agent_fail(out, "the history is over %d MiB", OPENAI_REQUEST_BYTES >> 20);
         buf_release(&request);
         return false;
@@ -323,4 +323,5 @@ const agent_kind agent_openai = {
     .open = openai_open,
     .close = openai_close,
     .run = openai_run,
+    .messages = openai_messages,
 };

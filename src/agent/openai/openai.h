@@ -35,7 +35,10 @@ typedef struct openai_settings {
 /* Writes the body of a request. The history comes last and in one canonical form, so the bodies for
  * two histories with a common beginning are byte-identical up to the entry where they differ: they
  * contain no ids of sessions or entries and no times. False if it would be too large. */
-bool openai_request(const openai_settings *o, const agent_turn *t, buf *out);
+bool openai_request(const openai_settings *o, const agent_turn *t, const agent_sink *s, buf *out);
+/* agent_kind.messages */
+void openai_messages(const ramet_entry *history, size_t n, const char *instructions,
+                     json_writer *w);
 
 /* ------------------------------------------------------------------ the stream */
 

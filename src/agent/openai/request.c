@@ -431,29 +431,66 @@ static const char *system_text(arena *a, const openai_settings *o, const agent_t
     return o->system;
 }
 
-bool openai_request(const openai_settings *o, const agent_turn *t, buf *out)
+/* False: it is too large. */
+static bool messages_write(arena *a, const ramet_entry *history, size_t n, const char *system,
+                           json_writer *w)
+{
+    composer c = {.arena = a, .writer = w};
+    buf_init(&c.text, OPENAI_REQUEST_BYTES);
+    jw_array(w);
+    if (*system)
+        message_text(&c, "system", system);
+    for (size_t i = 0; i < n; i++)
+        entry_write(&c, &history[i]);
+    answer_close(&c);
+    jw_end_array(w);
+    bool fine = !c.text.over;
+    buf_release(&c.text);
+    return fine;
+}
+
+void openai_messages(const ramet_entry *history, size_t n, const char *instructions, json_writer *w)
+{
+    arena *a = arena_new();
+    messages_write(a, history, n, instructions, w);
+    arena_free(a);
+}
+
+/* Without the messages, which are told apart. */
+static void prompt_tell(const agent_sink *s, arena *a, const buf *out, size_t messages,
+                        const char *system)
+{
+    buf settings;
+    buf_init(&settings, OPENAI_REQUEST_BYTES);
+    /* The body so far without `,"messages":` or `"messages":`. */
+    size_t n = messages - strlen("\"messages\":");
+    buf_add(&settings, out->data, out->data[n - 1] == ',' ? n - 1 : n);
+    buf_putc(&settings, '}');
+    agent_prompt p = {.instructions = system,
+                      .settings = settings.data,
+                      .messages = arena_memdup(a, out->data + messages, out->n - messages),
+                      .as_stored = true};
+    agent_sent(s, &p);
+    buf_release(&settings);
+}
+
+bool openai_request(const openai_settings *o, const agent_turn *t, const agent_sink *s, buf *out)
 {
     buf_init(out, OPENAI_REQUEST_BYTES);
     json_writer w;
     jw_init(&w, out, 0);
     arena *a = arena_new();
-    composer c = {.arena = a, .writer = &w};
-    buf_init(&c.text, OPENAI_REQUEST_BYTES);
     members m = {.arena = a};
     jw_object(&w);
     members_write(&m, o, t, &w);
     jw_key(&w, "messages");
-    jw_array(&w);
+    size_t messages = out->n;
     const char *system = system_text(a, o, t);
-    if (*system)
-        message_text(&c, "system", system);
-    for (size_t i = 0; i < t->n; i++)
-        entry_write(&c, &t->history[i]);
-    answer_close(&c);
-    jw_end_array(&w);
+    bool fine = messages_write(a, t->history, t->n, system, &w) && !out->over;
+    if (fine && s)
+        prompt_tell(s, a, out, messages, system);
     jw_end_object(&w);
-    bool fine = !out->over && !c.text.over;
-    buf_release(&c.text);
+    fine = fine && !out->over;
     arena_free(a);
     return fine;
 }

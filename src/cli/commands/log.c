@@ -173,6 +173,7 @@ int cmd_log(cli *c)
     if (opt_flag(c, "graph"))
         return graph_show(c, s);
     in.channel = opt_text(c, "channel");
+    in.view = opt_flag(c, "context") ? RAMET_VIEW_CONTEXT : RAMET_VIEW_RECORD;
     in.log = log && strcmp(log, "adk") == 0 ? RAMET_LOG_ADK : RAMET_LOG_MAIN;
     return log_path(c, s, &in);
 }

@@ -6,6 +6,7 @@
 #include "cli/render.h"
 
 #include "base/util.h"
+#include "face/kit/prompt.h"
 #include "form/native.h"
 
 #include <string.h>
@@ -147,6 +148,51 @@ static int show_entry(cli *c, const ramet_entry *e)
     return 0;
 }
 
+/* ------------------------------------------------------------------ a prompt */
+
+/* The turn that a word names: of an entry, or by its own id. NULL: reported. */
+static const char *turn_named(cli *c, const char *session, int64_t branch, const char *word,
+                              int *code)
+{
+    ramet_page page;
+    ramet_read_in last = {.limit = 1, .tail = true, .branch = branch};
+    const ramet_entry *e = NULL;
+    if (!word) {
+        if (lib->ramet_read(c->call, session, &last, &page) != RAMET_OK) {
+            *code = cli_fail(c);
+            return NULL;
+        }
+        e = page.n ? &page.entries[0] : NULL;
+    } else if (word[0] == '@') {
+        e = entry_named(c, session, branch, word, code);
+        if (!e)
+            return NULL;
+    } else {
+        ramet_entry *found;
+        if (lib->ramet_entry_get(c->call, session, branch, word, &found) != RAMET_OK)
+            return word;
+        e = found;
+    }
+    if (e && e->turn_id)
+        return e->turn_id;
+    *code = cli_error(c, RAMET_TURN_NOT_FOUND, "turn", "%s belongs to no turn",
+                      word ? word : "the last entry");
+    return NULL;
+}
+
+static int show_prompt(cli *c, const char *session, int64_t branch)
+{
+    int code = 0;
+    prompt_calls calls = {lib->ramet_turn_prompt, lib->ramet_read};
+    const char *turn = turn_named(c, session, branch, c->argc > 1 ? c->argv[1] : NULL, &code);
+    if (!turn)
+        return code;
+    json_writer *w = json_begin(c);
+    if (!prompt_show(c->call, &calls, session, turn, w))
+        return cli_fail(c);
+    return json_end(c);
+}
+
 int cmd_show(cli *c)
 {
     ramet_session *list;
@@ -156,6 +202,8 @@ int cmd_show(cli *c)
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s || !branch_option(c, &branch, &code))
         return code;
+    if (opt_flag(c, "prompt"))
+        return show_prompt(c, s->id, branch);
     if (opt_flag(c, "ancestry") || opt_flag(c, "children")) {
         ramet_status status = opt_flag(c, "ancestry")
                                   ? lib->ramet_ancestry(c->call, s->id, &list, &n)

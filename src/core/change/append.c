@@ -86,7 +86,8 @@ void append_answer(txn *tx, const branch_row *b, entry_new *list, size_t n, rame
         head_fill(tx, b, &out->head);
         return;
     }
-    out->head = (ramet_head){.branch = b->meta.id, .length = b->len, .entry_id = newest};
+    out->head = (ramet_head){
+        .branch = b->meta.id, .length = b->len, .entry_id = newest, .overlay = b->overlay};
     hex_encode(b->tip, HASH_LEN, out->head.hash);
 }
 

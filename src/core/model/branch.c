@@ -49,6 +49,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         .live = q_col_int(q, at + 15) != 0,
         .touched = q_col_int(q, at + 16),
         .run = q_col_int(q, at + 17) != 0,
+        .overlay = q_col_int(q, at + 18),
     };
     size_t n;
     const void *tip = q_col_blob(q, at + 14, &n);
@@ -159,6 +160,7 @@ static void branch_insert(txn *tx, branch_row *b)
     q_int(q, 12, b->meta.type);
     q_int(q, 13, b->created);
     q_blob(q, 14, b->tip, HASH_LEN);
+    q_int(q, 15, b->overlay);
     q_run(q);
 }
 
@@ -180,7 +182,8 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
                                  .jump = id},
                         .created = created,
                         .touched = created,
-                        .live = true};
+                        .live = true,
+                        .overlay = from ? from->overlay : 0};
     branch_meta p, to;
     if (from && base > 0) {
         txn_assert(tx, base <= from->len);
@@ -225,7 +228,7 @@ void branches_of(txn *tx, const session_access *s, branch_row **out, size_t *n)
 
 void head_fill(txn *tx, const branch_row *b, ramet_head *out)
 {
-    *out = (ramet_head){.branch = b->meta.id, .length = b->len};
+    *out = (ramet_head){.branch = b->meta.id, .length = b->len, .overlay = b->overlay};
     hex_encode(b->tip, HASH_LEN, out->hash);
     static const uint8_t zeros[HASH_LEN];
     branch_meta o;
@@ -268,6 +271,7 @@ ramet_status head_check(txn *tx, const branch_row *b, const uint8_t *expected, b
     ramet_head *h = &tx->call->err.head;
     h->branch = b->meta.id;
     h->length = b->len;
+    h->overlay = b->overlay;
     h->entry_id = b->len ? path_entry_id(tx, b, b->len - 1) : NULL;
     hex_encode(b->tip, HASH_LEN, h->hash);
     return RAMET_HEAD_MOVED;

@@ -18,8 +18,9 @@ typedef struct branch_row {
     int64_t over, delta, created, len, touched;
     uint8_t tip[HASH_LEN];
     bool live, run;
+    int64_t overlay; /* the overlay set in force on it (overlay.h); never changes */
 } branch_row;
-#define BRANCH_N_COLS 18
+#define BRANCH_N_COLS 19
 
 /* Reads BRANCH_COLS from column `at` on. */
 void branch_from(db_stmt *q, int at, branch_row *b);

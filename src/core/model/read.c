@@ -9,6 +9,7 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
+#include "core/model/context.h"
 #include "core/model/copied.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
@@ -192,6 +193,100 @@ static void collect_backward(txn *tx, const branch_row *b, int64_t lo, int64_t h
         VEC_PUSH(c->arena, &c->v, all.items[i]);
 }
 
+/* ---- of the context view: the same by spans of what is shown */
+
+static bool span_take(void *arg, ramet_entry *e)
+{
+    collect *span = arg;
+    VEC_PUSH(span->arena, &span->v, *e);
+    span->seen = e->position;
+    return arena_used(span->arena) < PAGE_BYTES;
+}
+
+/* What is shown of a span that is wanted, in memory of its own, which is emptied first;
+ * span->seen is the last position that was read. */
+static void span_read(txn *tx, const context *view, const sieve *of, int64_t from, int64_t to,
+                      collect *span)
+{
+    size_t taken = 0;
+    arena_reset(span->arena);
+    *span = (collect){.arena = span->arena, .seen = from - 1};
+    path_read(tx, view->head, from, to, span->arena, span_take, span);
+    span->v.n = context_filter(tx, view, span->v.items, span->v.n, span->arena);
+    for (size_t i = 0; i < span->v.n; i++)
+        if (sieve_takes(of, &span->v.items[i]))
+            span->v.items[taken++] = span->v.items[i];
+    span->v.n = taken;
+}
+
+static void context_forward(txn *tx, const context *view, int64_t lo, int64_t hi, collect *c)
+{
+    collect span = {.arena = arena_new()};
+    while (lo < hi && collect_room(c) && db_status(tx->db) == RAMET_OK) {
+        int64_t from, to;
+        context_span(tx, view, lo, hi, c->max - c->v.n, false, &from, &to);
+        c->seen = hi - 1;
+        if (from >= to)
+            break;
+        span_read(tx, view, &c->of, from, to, &span);
+        c->seen = span.seen;
+        for (size_t i = 0; i < span.v.n; i++) {
+            if (!collect_room(c)) {
+                c->seen = span.v.items[i].position - 1;
+                break;
+            }
+            VEC_PUSH(c->arena, &c->v, entry_keep(c->arena, &span.v.items[i]));
+        }
+        lo = c->seen + 1;
+    }
+    arena_free(span.arena);
+}
+
+static void context_backward(txn *tx, const context *view, int64_t lo, int64_t hi, collect *c)
+{
+    VEC(ramet_entry) all = {0};
+    collect span = {.arena = arena_new()};
+    size_t step = c->max;
+    while (hi > lo && all.n < c->max && db_status(tx->db) == RAMET_OK &&
+           arena_used(c->arena) - c->start_bytes < collect_bytes(c)) {
+        int64_t from, to;
+        size_t left = c->max - all.n;
+        context_span(tx, view, lo, hi, step < left ? step : left, true, &from, &to);
+        if (from >= to) {
+            hi = lo;
+            break;
+        }
+        span_read(tx, view, &c->of, from, to, &span);
+        /* The newest must not be the ones left out. */
+        if (span.seen < to - 1 && step > 1) {
+            step = step > 8 ? step / 8 : 1;
+            continue;
+        }
+        hi = from;
+        for (size_t i = span.v.n; i-- > 0 && all.n < c->max;) {
+            VEC_PUSH(c->arena, &all, entry_keep(c->arena, &span.v.items[i]));
+            hi = all.n == c->max ? span.v.items[i].position : from;
+        }
+    }
+    arena_free(span.arena);
+    c->seen = hi;
+    for (size_t i = all.n; i-- > 0;)
+        VEC_PUSH(c->arena, &c->v, all.items[i]);
+}
+
+/* Whether [lo, hi) holds an entry that is shown, of the channel. */
+static bool context_any(txn *tx, const context *view, int64_t lo, int64_t hi, const char *channel)
+{
+    collect c = {.of.channel = channel, .max = 1, .arena = arena_new()};
+    if (!channel && context_shows(tx, view, lo, hi)) {
+        arena_free(c.arena);
+        return true;
+    }
+    context_forward(tx, view, lo, hi, &c);
+    arena_free(c.arena);
+    return c.v.n > 0;
+}
+
 /* Whether [lo, hi) holds an entry of the channel. */
 static bool any_in(txn *tx, const branch_row *b, int64_t lo, int64_t hi, const char *channel)
 {
@@ -267,6 +362,37 @@ static void seam_check(txn *tx, const branch_row *b, int64_t at)
         path_read(tx, b, at - 1, at + 1, tx->arena, passed_over, NULL);
 }
 
+/* What the page says beside its entries. */
+static ramet_status page_fill(txn *tx, const session_full *s, const branch_row *b,
+                              const context *view, const ramet_read_in *in, const window *w,
+                              const collect *c, ramet_page *out)
+{
+    TRY(txn_status(tx));
+    int64_t first = c->v.n ? c->v.items[0].position : in->tail ? w->hi : w->lo;
+    int64_t last = c->v.n ? c->v.items[c->v.n - 1].position + 1 : first;
+    out->entries = c->v.items;
+    out->n = c->v.n;
+    if (in->want) {
+        bool cut = c->v.n < c->max;
+        out->more_before = cut && in->tail && c->seen > w->lo;
+        out->more_after = cut && !in->tail && c->seen < w->hi - 1;
+    } else if (view->set) {
+        out->more_before = context_any(tx, view, 0, first, in->channel);
+        out->more_after = context_any(tx, view, last, b->len, in->channel);
+    } else {
+        out->more_before = any_in(tx, b, 0, first, in->channel);
+        out->more_after = any_in(tx, b, last, b->len, in->channel);
+    }
+    head_fill(tx, b, &out->head);
+    seam_check(tx, b, last);
+    if (in->versions)
+        versions_fill(tx, &s->access, s->moves != 0, out->entries, out->n);
+    if (in->feedback)
+        feedback_fill(tx, s, out->entries, out->n);
+    origins_fill(tx, s->tree, out->entries, out->n);
+    return txn_status(tx);
+}
+
 static ramet_status read_page(txn *tx, const char *session, const ramet_read_in *in, int limit,
                               ramet_page *out)
 {
@@ -288,31 +414,20 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
                  .arena = tx->arena};
     c.start_bytes = arena_used(tx->arena);
     c.seen = w.lo - 1;
-    if (in->tail)
+    context view = {0};
+    if (in->view == RAMET_VIEW_CONTEXT)
+        context_open(tx, &b, &view);
+    if (view.set && in->tail)
+        context_backward(tx, &view, w.lo, w.hi, &c);
+    else if (view.set)
+        context_forward(tx, &view, w.lo, w.hi, &c);
+    else if (in->tail)
         collect_backward(tx, &b, w.lo, w.hi, &c);
     else
         collect_forward(tx, &b, w.lo, w.hi, &c);
-    TRY(txn_status(tx));
-    int64_t first = c.v.n ? c.v.items[0].position : in->tail ? w.hi : w.lo;
-    int64_t last = c.v.n ? c.v.items[c.v.n - 1].position + 1 : first;
-    out->entries = c.v.items;
-    out->n = c.v.n;
-    if (in->want) {
-        bool cut = c.v.n < c.max;
-        out->more_before = cut && in->tail && c.seen > w.lo;
-        out->more_after = cut && !in->tail && c.seen < w.hi - 1;
-    } else {
-        out->more_before = any_in(tx, &b, 0, first, in->channel);
-        out->more_after = any_in(tx, &b, last, b.len, in->channel);
-    }
-    head_fill(tx, &b, &out->head);
-    seam_check(tx, &b, last);
-    if (in->versions)
-        versions_fill(tx, &s.access, s.moves != 0, out->entries, out->n);
-    if (in->feedback)
-        feedback_fill(tx, &s, out->entries, out->n);
-    origins_fill(tx, s.tree, out->entries, out->n);
-    return txn_status(tx);
+    ramet_status st = page_fill(tx, &s, &b, &view, in, &w, &c, out);
+    context_close(&view);
+    return st;
 }
 
 static ramet_status read_check(ramet_call *c, const ramet_read_in *in)
@@ -321,6 +436,8 @@ static ramet_status read_check(ramet_call *c, const ramet_read_in *in)
         return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
     if (in->by_position && in->after)
         return call_fail(c, RAMET_INVALID, "after", "give a position or after, not both");
+    if (in->view != RAMET_VIEW_RECORD && in->view != RAMET_VIEW_CONTEXT)
+        return call_fail(c, RAMET_INVALID, "view", "the view must be record or context");
     return in->channel ? check_id(c, "channel", in->channel) : RAMET_OK;
 }
 
@@ -382,6 +499,7 @@ struct ramet_stream {
     bool moved;
     branch_row branch;
     bool versions;
+    ramet_view view;
     int64_t next, hi;
     arena *page;
     collect got;
@@ -406,9 +524,11 @@ static ramet_status stream_start(txn *tx, const char *session, const ramet_read_
     s->row = (session_access){.no = row.no, .tree = row.tree};
     s->moved = row.moves != 0;
     s->versions = in->versions;
+    s->view = in->view;
     s->next = w.lo;
     s->hi = w.hi;
-    if (in->limit && in->tail && w.hi - in->limit > w.lo && !in->channel)
+    if (in->limit && in->tail && w.hi - in->limit > w.lo && !in->channel &&
+        in->view == RAMET_VIEW_RECORD)
         s->next = w.hi - in->limit;
     return RAMET_OK;
 }
@@ -459,7 +579,16 @@ static ramet_status stream_page(ramet_stream *s)
         arena *own = tx.arena;
         tx.arena = s->page;
         int64_t hi = s->next + CHUNK < s->hi ? s->next + CHUNK : s->hi;
-        path_read(&tx, &s->branch, s->next, hi, s->page, stream_take, s);
+        context view = {0};
+        if (s->view == RAMET_VIEW_CONTEXT)
+            context_open(&tx, &s->branch, &view);
+        if (view.set) {
+            context_forward(&tx, &view, s->next, s->hi, &s->got);
+            s->next = s->got.seen + 1;
+        } else {
+            path_read(&tx, &s->branch, s->next, hi, s->page, stream_take, s);
+        }
+        context_close(&view);
         if (s->versions && txn_status(&tx) == RAMET_OK)
             versions_fill(&tx, &s->row, s->moved, s->got.v.items, s->got.v.n);
         origins_fill(&tx, s->row.tree, s->got.v.items, s->got.v.n);

@@ -22,7 +22,10 @@
 #include "core/model/entry.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
+#include "core/turn/prompt.h"
 #include "core/txn.h"
+
+#include <stdio.h>
 
 #define ERROR_CHARS 2000
 #define INTERRUPT_BATCH 500
@@ -71,6 +74,17 @@ bool turn_on(txn *tx, const session_access *s, int64_t branch, turn_row *t)
     }
     q_end(q);
     return found;
+}
+
+ramet_status turn_none_on(txn *tx, const session_brief *s)
+{
+    turn_row t;
+    if (!turn_on(tx, &s->access, s->head, &t))
+        return RAMET_OK;
+    call_fail(tx->call, RAMET_TURN_RUNNING_ALREADY, "session",
+              "a turn runs on branch b%lld already: %s", (long long)s->head, t.shown.id);
+    snprintf(tx->call->err.subject, sizeof tx->call->err.subject, "%s", t.shown.id);
+    return RAMET_TURN_RUNNING_ALREADY;
 }
 
 /* Hides the user and the fan-out group from the holder of a link. */
@@ -171,6 +185,8 @@ static ramet_status write_run(txn *tx, void *arg)
     } else {
         TRY(append_do(tx, &s, &b, &j->work));
     }
+    if (!over)
+        prompt_write(tx, &t);
     if (j->status)
         turn_finish(tx, j->turn, j->status, j->error);
     return txn_status(tx);
@@ -181,8 +197,10 @@ static ramet_status turn_write(ramet_call *c, write_job *j, const ramet_entry_in
 {
     j->work.n = n;
     j->work.out = out;
+    TRY(prompt_check(c));
     TRY(turn_entries(c, j->turn, entries, n, 0, &j->work.list));
     ramet_status st = txn_append(c, write_run, j);
+    c->prompt = NULL;
     if (st != RAMET_OK)
         *out = (ramet_append_out){0};
     return st;

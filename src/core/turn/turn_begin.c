@@ -145,14 +145,8 @@ static ramet_status begin_branch(txn *tx, begin_job *j, branch_row *to)
 static ramet_status begin_append(txn *tx, begin_job *j, branch_row *b)
 {
     session_brief s;
-    turn_row t;
     TRY(session_open_brief(tx, j->session, NEED_WRITE, &s, b));
-    if (turn_on(tx, &s.access, s.head, &t)) {
-        call_fail(tx->call, RAMET_TURN_RUNNING_ALREADY, "session",
-                  "a turn runs on branch b%lld already: %s", (long long)s.head, t.shown.id);
-        snprintf(tx->call->err.subject, sizeof tx->call->err.subject, "%s", t.shown.id);
-        return RAMET_TURN_RUNNING_ALREADY;
-    }
+    TRY(turn_none_on(tx, &s));
     if (!j->work.n)
         TRY(head_check(tx, b, j->work.expected, j->work.given));
     TRY(append_do(tx, &s, b, &j->work));

@@ -342,7 +342,8 @@ static bool type_fits(int64_t kind, int type)
 }
 
 /* The first move to a branch created it; so branches are ordered as their moves. */
-static const char *made_fault(move_log *l, const move_row *m, const fsck_branch *b)
+static const char *made_fault(move_log *l, const move_row *m, const fsck_branch *from,
+                              const fsck_branch *b)
 {
     const fsck_branch *before = l->newest;
     if (m->kind == RAMET_MOVE_UNDO || m->kind == RAMET_MOVE_REDO || m->kind == RAMET_MOVE_SWITCH)
@@ -353,6 +354,8 @@ static const char *made_fault(move_log *l, const move_row *m, const fsck_branch 
         return "made a branch of another time";
     if (b->row.meta.log != RAMET_LOG_MAIN)
         return NULL;
+    if (from && (b->row.overlay == from->row.overlay) != (m->kind != RAMET_MOVE_OVERLAY))
+        return "made a branch with other overlays";
     l->newest = b;
     if (before && (b->row.created < before->row.created ||
                    (b->row.created == before->row.created && b->row.meta.id < before->row.meta.id)))
@@ -367,7 +370,7 @@ static void made_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l, 
     branch_name(f, q_col_int(q, 4));
     for (int i = 3; i < 6; i += 2) {
         const fsck_branch *to = branch_at(f, q_col_int(q, i));
-        const char *fault = to && !to->named ? made_fault(l, m, to) : NULL;
+        const char *fault = to && !to->named ? made_fault(l, m, branch_at(f, m->from), to) : NULL;
         if (fault)
             fsck_fault(f, at_session(s), "move %lld %s", (long long)q_col_int(q, 0), fault);
         branch_name(f, q_col_int(q, i));
@@ -384,7 +387,7 @@ static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
                    (long long)l->rows.n + 1);
         return false;
     }
-    if (m.kind < RAMET_MOVE_REWIND || m.kind > RAMET_MOVE_MERGE) {
+    if (m.kind < RAMET_MOVE_REWIND || m.kind > RAMET_MOVE_OVERLAY) {
         fsck_fault(f, at_session(s), "move %lld is of no known kind", (long long)seq);
         return false;
     }
@@ -593,6 +596,8 @@ void fsck_tree(fsck *f)
         tasks_check(f, s);
     }
     verdicts_check(f);
+    fsck_overlays(f);
+    fsck_prompts(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
         recorded_check(f, &f->branches[i]);
         if (f->branches[i].sane &&
@@ -667,6 +672,8 @@ static void rows_check(fsck *f)
         {Q_orphan_verdict, "a verdict belongs to no tree", BY_NUMBER},
         {Q_orphan_share, "a share link belongs to no session", BY_NUMBER},
         {Q_orphan_turn, "a turn belongs to no session", BY_NUMBER},
+        {Q_orphan_prompt, "what an agent was sent belongs to no session", BY_NUMBER},
+        {Q_orphan_overlay, "an overlay belongs to no tree", BY_NUMBER},
         {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
         {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},

@@ -69,5 +69,7 @@ void fsck_tree(fsck *f);
 fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry);
 /* Checks entries, usage and deltas of one branch. */
 void fsck_content(fsck *f, const fsck_branch *b);
+void fsck_overlays(fsck *f); /* fsck_overlay.c, and: */
+void fsck_prompts(fsck *f);
 
 #endif

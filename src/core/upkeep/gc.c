@@ -26,6 +26,7 @@
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
+#include "core/model/overlay.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
@@ -577,6 +578,7 @@ static ramet_status bury_run(txn *tx, void *arg)
         tree_write(tx, Q_run_del, j->tree, s->no);
         tree_write(tx, Q_share_clear, j->tree, s->no);
         tree_write(tx, Q_turn_clear, j->tree, s->no);
+        tree_write(tx, Q_prompt_clear, j->tree, s->no);
         tree_write(tx, Q_task_clear, j->tree, s->no);
         tree_write(tx, Q_origin_clear, j->tree, s->no);
         if (!stays)
@@ -585,6 +587,7 @@ static ramet_status bury_run(txn *tx, void *arg)
             tree_write(tx, Q_session_tomb, j->tree, s->no);
     }
     tree_write(tx, Q_place_prune, j->tree, 0);
+    overlays_prune(tx, j->tree);
     return txn_status(tx);
 }
 
@@ -633,6 +636,7 @@ static ramet_status trees_run(txn *tx, void *arg)
         tree_write(tx, Q_member_clear, tree, 0);
         tree_write(tx, Q_verdict_del_tree, tree, 0);
         tree_write(tx, Q_place_clear, tree, 0);
+        tree_write(tx, Q_overlay_clear, tree, 0);
         tree_write(tx, Q_transfer_clear, tree, 0);
         if (tree != highest)
             tree_write(tx, Q_tree_del, tree, 0);

@@ -62,6 +62,12 @@ static bool epoch_look(void *arg, const ramet_entry *e)
     return false;
 }
 
+ramet_view memory_view(const memory_sieve *s)
+{
+    bool is_context = s->channel && strcmp(s->channel, "context") == 0;
+    return is_context ? RAMET_VIEW_CONTEXT : RAMET_VIEW_RECORD;
+}
+
 bool memory_epoch(ramet_call *c, const char *session, const memory_sieve *s, int64_t end,
                   int64_t *out)
 {
@@ -258,6 +264,7 @@ static bool path_read(request *q, entry_page *p, ramet_read_in in, ramet_page *p
     in.branch = p->branch;
     in.want = memory_sieve_takes;
     in.want_arg = &of;
+    in.view = memory_view(&of);
     bool fine = ramet_read(q->call, p->asked.id, &in, page) == RAMET_OK;
     arena_free(of.scratch);
     if (!fine)

@@ -86,8 +86,10 @@ typedef struct memory_sieve {
     int64_t highest; /* highest epoch seen so far */
 } memory_sieve;
 bool memory_sieve_takes(void *arg, const ramet_entry *e);
-/* The highest epoch among the context entries it selects, below `end` (0: all); -1: there is none.
- * False: the call failed. */
+/* The channel `context` is what an agent gives to its model: the context view. */
+ramet_view memory_view(const memory_sieve *s);
+/* The highest epoch among the context entries that it takes, below `end` (0: all); -1: there is
+ * none. False: the call failed. */
 bool memory_epoch(ramet_call *c, const char *session, const memory_sieve *s, int64_t end,
                   int64_t *out);
 

@@ -90,6 +90,7 @@ static bool context_read(request *q, const char *id, const json_doc *sent, conte
     ramet_read_in in = {
         .limit = 1000, .want = memory_sieve_takes, .want_arg = &of, .by_position = true};
     ramet_page page = {.more_after = true};
+    in.view = memory_view(&of);
     bool fine = memory_epoch(q->call, id, &of, 0, &out->epoch);
     of.epoch = out->epoch;
     for (bool more = fine && out->epoch >= 0; more && fine;) {

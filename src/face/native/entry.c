@@ -31,12 +31,12 @@ void api_entries_append(request *q)
 
 /* The hashes stand for the entries; hashing the whole answer would cost more than reading it.
  */
-static void page_etag(request *q, const ramet_page *page)
+static void page_etag(request *q, const ramet_page *page, ramet_view view)
 {
     buf b;
     buf_init(&b, SIZE_MAX / 2);
-    buf_printf(&b, "%s %lld %d %d\n", q->host->version, (long long)page->head.branch,
-               page->more_before, page->more_after);
+    buf_printf(&b, "%s %lld %d %d %d\n", q->host->version, (long long)page->head.branch,
+               page->more_before, page->more_after, view);
     for (size_t i = 0; i < page->n; i++) {
         const ramet_entry *e = &page->entries[i];
         int64_t shown[] = {e->position, e->branch, e->version, e->versions, (int64_t)e->n_origins};
@@ -52,7 +52,7 @@ void api_entries_list(request *q)
 {
     ramet_call *c = face_call(q);
     ramet_page page = {0};
-    const char *versions = request_query(q, "versions");
+    const char *versions = request_query(q, "versions"), *view = request_query(q, "view");
     ramet_read_in in = {.limit = api_limit(q),
                         .after = request_query(q, "after"),
                         .before = request_query(q, "before"),
@@ -60,6 +60,7 @@ void api_entries_list(request *q)
                         .channel = request_query(q, "channel"),
                         .feedback = face_query_bool(q, "feedback"),
                         .log = api_log(request_query(q, "log"))};
+    in.view = view ? (ramet_view)ramet_view_parse(view) : RAMET_VIEW_RECORD;
     in.by_position = face_query_int(q, "from", &in.position);
     in.versions = in.log == RAMET_LOG_MAIN && !(versions && strcmp(versions, "false") == 0);
     if (!c || !api_branch(q, "branch", request_query(q, "branch"), &in.branch))
@@ -70,7 +71,7 @@ void api_entries_list(request *q)
         return;
     api_show(q, &form_entry_page, &page);
     if (face_answer(q, st))
-        page_etag(q, &page);
+        page_etag(q, &page, in.view);
 }
 
 void api_entry_get(request *q)

@@ -66,6 +66,7 @@ api_handler api_entries_list, api_entries_append, api_entry_get, api_entry_edit,
 api_handler api_fork_create, api_rewind_to, api_move_undo, api_move_redo, api_move_switch,
     api_move_sync, api_moves_list, api_branches_list;
 api_handler api_merge_post, api_origins_list, api_destinations_list;
+api_handler api_overlay_post, api_overlays_list, api_overlay_delete;
 api_handler api_ancestry_list, api_children_list, api_tree_list, api_tree_branches_list,
     api_fork_points_list, api_state_get, api_usage_get;
 api_handler api_tags_put, api_tags_post, api_tag_delete, api_tags_list, api_members_list,
@@ -79,7 +80,7 @@ api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api
 api_handler api_store_stats, api_store_gc, api_store_fsck, api_store_index, api_store_backup,
     api_token_post, api_tokens_list, api_token_delete;
 api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_answer,
-    api_fan_out, api_edit_post, api_regenerate_post;
+    api_fan_out, api_edit_post, api_regenerate_post, api_prompt_get;
 bool api_attachment_sink(request *q, const void *bytes, size_t n);
 
 /* ---- long pages, in pieces (face/native/long_page.c) */

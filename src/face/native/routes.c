@@ -20,6 +20,7 @@
 #define LEVELS  "reader|writer|manager|owner"
 #define ROLES   "user|assistant|tool|system"
 #define LOGS    "main|adk"
+#define OVERLAY_ACTIONS "hide|replace|hide_before"
 
 /* ---- rows that several routes share */
 #define LIMIT(max_, t)  F("limit", INT, t, .min = 1, .max = max_)
@@ -43,6 +44,7 @@
 #define ENTRIES_IN       R("entries", ARRAY, "appended in this order, all or none", .schema = "EntryIn")
 #define KEEP_RUNNING     F("keep_running", BOOL, "let a running turn continue on the branch where it began, instead of cancelling it")
 #define MESSAGE          F("text", TEXT, "the text; alternative to `parts`"), F("parts", ARRAY, "the parts; alternative to `text`", .schema = "Part"), F("attachments", ARRAY, "ids of attachments to add")
+#define WHEN_IDLE        F("when", ENUM, "`idle`: while a turn runs on the head, the request waits for its end instead of being refused", .values = "idle")
 #define NEW_ID           F("id", TEXT, "1-255 bytes; default: a new UUIDv7")
 
 /* ---- errors of routes, besides the general ones */
@@ -121,7 +123,7 @@ ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries"
                  F("channel", TEXT, "only entries of this channel"), BRANCH, LOG,
                  F("versions", BOOL, "`false` leaves out the `versions` of each entry"),
                  F("feedback", BOOL, "`true` adds the caller's feedback to each entry"),
-                 F("view", ENUM, "what to read: the record as it was written", .values = "record")),
+                 F("view", ENUM, "`record`: what was written (default); `context`: what the model sees, by the overlays in force", .values = "record|context")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND FORBIDDEN", .example = "tail=true&limit=20"),
 ROUTE("GET", S1 "/entries/{entry}", ROLE_USER, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Get an entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
@@ -190,6 +192,11 @@ ROUTE("GET", S1 "/turns", ROLE_USER, .name = "listTurns", .group = "Messages and
  .query = FIELDS(LIMIT(1000, "page size; default 50")), .statuses = E_SEE),
 ROUTE("GET", S1 "/turns/{turn}", ROLE_USER, .name = "getTurn", .group = "Messages and turns",
  .summary = "Get a turn", .success = 200, .answer = "Turn", .run = api_turn_get, .statuses = E_SEE " TURN_NOT_FOUND"),
+ROUTE("GET", S1 "/turns/{turn}/prompt", ROLE_USER, .name = "getPrompt", .group = "Messages and turns",
+ .summary = "What the agent of a turn was sent", .success = 200, .answer = "Prompt", .run = api_prompt_get,
+ .about = "Exactly what this server sent for the turn, the last time when it asked several times. `known` is false, and everything but `usage` null, for turns of older versions, "
+          "for those whose server died before it had recorded anything, and where it can no longer be told exactly. Needs reader; a link is not enough.",
+ .statuses = E_WRITE " TURN_NOT_FOUND"),
 ROUTE("POST", S1 "/turns/{turn}/answer", ROLE_USER, .name = "answerQuestion", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Answer a question of the agent", .success = 200, .answer = "Turn", .run = api_turn_answer,
  .about = "An agent may ask for a permission or for input (`turn.question`, `running.question`), and then waits. Needs writer. If the question is not open: 404 `question_not_found`. If the turn runs on another node that does not respond: 503 `node_gone`.",
@@ -313,6 +320,25 @@ ROUTE("DELETE", S1 "/members/{user}", ROLE_USER, .name = "removeMember", .group 
  .summary = "Remove a member from the tree", .success = 204, .run = api_member_delete, .query = FIELDS(EXPECT_QUERY),
  .about = "Needs manager; members may remove themselves.", .statuses = E_HEAD " MEMBER_NOT_FOUND"),
 
+/* ------------------------------------------------------------------ overlays */
+ROUTE("POST", S1 "/overlays", ROLE_USER, .name = "setOverlay", .group = "Overlays", .flags = ROUTE_WRITE,
+ .summary = "Hides or replaces an entry for the model, without touching the record", .success = 201, .answer = "OverlayDone", .run = api_overlay_post,
+ .about = "`hide` leaves the entry out of the context view, with the tool calls and results that belong to it; `replace` has it say `text`; `hide_before` leaves out everything above it. "
+          "The head moves to a new, empty branch that carries the overlays: undo takes it back, a fork keeps what stood when it was made, and `prefix_hash` does not change. "
+          "While a turn runs on the head: 409 `turn_running`; with `when` the request waits for its end. Needs writer.",
+ .body = FIELDS(R("entry_id", TEXT, "on the path"), R("action", ENUM, "", .values = OVERLAY_ACTIONS),
+                F("text", TEXT, "of `replace`: what the entry says instead; at most 1 MiB"), WHEN_IDLE, REASON, EXPECT),
+ .statuses = E_HEAD " ENTRY_NOT_FOUND TURN_RUNNING_ALREADY BAD_ID TOO_LARGE REASON_TOO_LONG TOO_BUSY",
+ .example = "{\"entry_id\": \"e1\", \"action\": \"hide\"}"),
+ROUTE("GET", S1 "/overlays", ROLE_USER, .name = "listOverlays", .group = "Overlays",
+ .summary = "The overlays in force, in the order of the path", .success = 200, .answer = "OverlayList", .run = api_overlays_list,
+ .query = FIELDS(BRANCH), .statuses = E_SEE " BRANCH_NOT_FOUND"),
+ROUTE("DELETE", S1 "/overlays/{overlay}", ROLE_USER, .name = "removeOverlay", .group = "Overlays", .flags = ROUTE_WRITE,
+ .summary = "Removes an overlay", .success = 200, .answer = "OverlayDone", .run = api_overlay_delete,
+ .about = "A move like setting one.",
+ .query = FIELDS(WHEN_IDLE, REASON, EXPECT_QUERY),
+ .statuses = E_HEAD " OVERLAY_NOT_FOUND TURN_RUNNING_ALREADY REASON_TOO_LONG TOO_BUSY"),
+
 /* ------------------------------------------------------------------ compare, search */
 ROUTE("GET", V1 "/compare", ROLE_USER, .name = "compareSessions", .group = "Compare and search", .flags = ROUTE_PAGE,
  .summary = "Compare 2 to 16 sides", .success = 200, .answer = "Comparison", .run = api_compare_get,
@@ -433,6 +459,7 @@ static const face_param params[] = {
     {"share", "id of a share link", "SHARE"},
     {"token", "id of an API key", "TOKEN"},
     {"turn", "id of a turn", "TURN"},
+    {"overlay", "id of an overlay, like `o17`", "OVERLAY"},
     {"sandbox", "a sandbox, percent-encoded", "work"},
     {NULL, NULL, NULL},
 };

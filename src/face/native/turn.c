@@ -5,6 +5,7 @@
  */
 #include "face/native/native_face.h"
 
+#include "face/kit/prompt.h"
 #include "face/kit/turn_events.h"
 
 #include <string.h>
@@ -299,4 +300,17 @@ void api_turn_get(request *q)
         return;
     api_show_at(q, &form_turn, &out);
     face_answer(q, ramet_turn_get(c, face_path(q, "id"), face_path(q, "turn"), &out));
+}
+
+/* ------------------------------------------------------------------- prompts */
+
+void api_prompt_get(request *q)
+{
+    static const prompt_calls lib = {ramet_turn_prompt, ramet_read};
+    ramet_call *c = face_call(q);
+    if (!c)
+        return;
+    q->status = 200;
+    if (!prompt_show(c, &lib, face_path(q, "id"), face_path(q, "turn"), &q->writer))
+        request_error(q, ramet_call_error(c));
 }

@@ -39,7 +39,14 @@
     F(1, id, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, log, 'i') C(5, parent, 'i')              \
     C(6, base, 'i') C(7, depth, 'i') C(8, jump, 'i') C(9, jump_base, 'i') C(10, over, 'i')         \
     C(11, delta, 'i') C(12, type, 'i') C(13, created, 'i') C(14, len, 'i') C(15, tip, 'b')         \
-    C(16, live, 'i') C(17, touched, 'i') C(18, run, 'i')
+    C(16, live, 'i') C(17, touched, 'i') C(18, run, 'i') C(19, overlay, 'i')
+#define COPY_COLS_overlay(F, C)                                                                    \
+    F(1, tree, 'i') C(2, no, 'i') C(3, prev, 'i') C(4, prev2, 'i') C(5, size, 'i')                 \
+    C(6, bytes, 'i') C(7, action, 'i') C(8, k, 'i') C(9, removes, 'i') C(10, text, 't')            \
+    C(11, ties, 't') C(12, who, 't') C(13, at, 'i') C(14, seal, 'i')
+#define COPY_COLS_prompt(F, C)                                                                     \
+    F(1, tree, 'i') C(2, turn, 't') C(3, session, 'i') C(4, branch, 'i') C(5, len, 'i')            \
+    C(6, agent, 't') C(7, digest, 'b') C(8, packed, 'b')
 #define COPY_COLS_run(F, C)                                                                        \
     F(1, tree, 'i') C(2, session, 'i') C(3, log, 'i') C(4, rec, 'i') C(5, k, 'i')
 #define COPY_COLS_move(F, C)                                                                       \
@@ -126,6 +133,7 @@
     T(place, TREE, FIXED, 1, 2, 3, 4, 0)                                                           \
     T(indexed, TREE, FIXED, 1, 2, 0, 0, 0)                                                         \
     T(copied, TREE, FIXED, 1, 2, 3, 0, 0)                                                          \
+    T(overlay, TREE, FIXED, 1, 2, 0, 0, 0)                                                         \
     T(branch, TREE, MOVES, 2, 5, 6, 3, 1)                                                          \
     T(run, TREE, FIXED, 1, 2, 3, 4, 0)                                                             \
     T(move, TREE, FIXED, 1, 2, 3, 0, 0)                                                            \
@@ -136,6 +144,7 @@
     T(origin, TREE, FIXED, 1, 2, 0, 0, 0)                                                          \
     T(transfer, TREE, MOVES, 2, 3, 1, 0, 0)                                                        \
     T(turn, TREE, MOVES, 2, 3, 12, 1, 0)                                                           \
+    T(prompt, TREE, FIXED, 1, 2, 0, 0, 0)                                                          \
     T(task, TREE, MOVES, 2, 3, 5, 1, 0)                                                            \
     T(share, TREE, MOVES, 2, 3, 1, 0, 0)                                                           \
     T(verdict, TREE, FIXED, 2, 1, 0, 0, 0)                                                         \
@@ -189,6 +198,14 @@
     X(copy_branch_cut, "DELETE FROM branch WHERE " PK_IS("", "id", "$1", "$5") " AND "             \
       NO_INDEX("parent") "=$2 AND base=$3 AND session=$4")                                         \
     X(copy_branch_drop, "DELETE FROM branch WHERE " PK("", "id"))                                  \
+    X(copy_overlay_read, COPY_READ(overlay)                                                        \
+      "(tree,no)>($1,$2) AND tree<=$3 ORDER BY tree,no LIMIT $4")                                  \
+    X(copy_overlay_add, COPY_ADD(overlay))                                                         \
+    X(copy_overlay_cut, "DELETE FROM overlay WHERE tree=$1 AND no=$2")                             \
+    X(copy_prompt_read, COPY_READ(prompt)                                                          \
+      "(tree,turn)>($1,$2) AND tree<=$3 ORDER BY tree,turn LIMIT $4")                              \
+    X(copy_prompt_add, COPY_ADD(prompt))                                                           \
+    X(copy_prompt_cut, "DELETE FROM prompt WHERE tree=$1 AND turn=$2")                             \
     X(copy_run_read, COPY_READ(run)                                                                \
       "(tree,session,log,rec)>($1,$2,$3,$4) AND tree<=$5 "                                         \
       "ORDER BY tree,session,log,rec LIMIT $6")                                                    \

@@ -363,9 +363,23 @@ static const char step_11[] =
     /* Few moves are merges. */
     "CREATE INDEX move_merges ON move(session) WHERE kind=8;";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2},   {3, step_3},  {4, step_4},
-                                    {5, step_5}, {6, step_6},   {7, step_7},  {8, step_8},
-                                    {9, step_9}, {10, step_10}, {11, step_11}};
+/* overlay: of a branch, the set in force on it. A set is the row of its number and what `prev` and
+ * `prev2` lead to (core/model/overlay.c); a number is of a tree, and no row changes. prompt: what
+ * the agent of a turn was sent (core/turn/prompt.c). */
+static const char step_12[] =
+    "ALTER TABLE branch ADD COLUMN overlay BIGINT NOT NULL DEFAULT 0;"
+    "@POSTGRES{ALTER TYPE put_branch ADD ATTRIBUTE overlay BIGINT;}"
+    "CREATE TABLE overlay(tree BIGINT NOT NULL, no BIGINT NOT NULL, prev BIGINT NOT NULL,"
+    " prev2 BIGINT NOT NULL, size INT NOT NULL, bytes BIGINT NOT NULL, action INT NOT NULL,"
+    " k BIGINT NOT NULL, removes BIGINT NOT NULL, text TEXT, ties TEXT, who TEXT,"
+    " at BIGINT NOT NULL, seal BIGINT NOT NULL, PRIMARY KEY(tree,no))@SPREAD;"
+    "CREATE TABLE prompt(tree BIGINT NOT NULL, turn TEXT NOT NULL, session BIGINT NOT NULL,"
+    " branch BIGINT NOT NULL, len INT NOT NULL, agent TEXT NOT NULL,"
+    " digest @BYTES NOT NULL, packed @BYTES NOT NULL, PRIMARY KEY(tree,turn))@SPREAD;";
+
+const schema_step schema_steps[] = {{1, step_1}, {2, step_2},   {3, step_3},   {4, step_4},
+                                    {5, step_5}, {6, step_6},   {7, step_7},   {8, step_8},
+                                    {9, step_9}, {10, step_10}, {11, step_11}, {12, step_12}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
