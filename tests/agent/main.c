@@ -140,9 +140,15 @@ static bool sink_usage(void *arg, const ramet_usage *u)
 static void *session_run(void *arg)
 {
     session *s = arg;
-    agent_sink sink = {sink_delta,       sink_thinking, sink_tool_call,
-                       sink_tool_result, sink_ask,      sink_plan,
-                       sink_usage,       cancelled,     s};
+    agent_sink sink = {.delta = sink_delta,
+                       .thinking = sink_thinking,
+                       .tool_call = sink_tool_call,
+                       .tool_result = sink_tool_result,
+                       .ask = sink_ask,
+                       .plan = sink_plan,
+                       .usage = sink_usage,
+                       .cancelled = cancelled,
+                       .arg = s};
     buf_init(&s->text, 256u << 20);
     s->started = time_mono_us();
     s->who->kind->run(s->who, &s->turn, &sink, &s->out);
