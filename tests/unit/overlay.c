@@ -4,6 +4,8 @@
  * when the head moves.
  */
 #include "help.h"
+#include "core/model/overlay.h"
+#include "core/model/overlay_set.h"
 #include "ramet/overlays.h"
 
 #include <stdio.h>
@@ -302,6 +304,46 @@ Test(overlay, pages_and_streams_show_the_same)
     cr_assert_str_eq(piece, whole);
     cr_assert_str_eq(view_in("s", &(ramet_read_in){.limit = 1, .after = "m150", .view = 1}), "m180",
                      "a cursor may be hidden");
+    sound();
+}
+
+typedef struct union_job {
+    int64_t tree, first, second, out;
+    size_t n; /* in force in the union */
+} union_job;
+
+static ramet_status union_run(txn *tx, void *arg)
+{
+    union_job *j = arg;
+    const overlay_item *items;
+    TRY(overlay_union(tx, j->tree, j->first, j->second, &j->out));
+    overlay_set *set = overlay_set_get(tx, j->tree, j->out);
+    j->n = set ? overlay_set_items(set, &items) : 0;
+    overlay_set_put(set);
+    return txn_status(tx);
+}
+
+/* For a fast-forward: what is in force in either; the first wins where both name an entry. */
+Test(overlay, a_union_has_what_is_in_force_in_either)
+{
+    make("s");
+    say("s", "a b c");
+    int64_t first = hide("s", "a");
+    fork_at("s", NULL, "f");
+    hide("s", "b");
+    remove_overlay("s", first);
+    overlay("f", RAMET_OVERLAY_REPLACE, "b", "other");
+    union_job j = {.tree = sql_number("SELECT min(tree) FROM tree"),
+                   .first = get("f")->head.overlay,
+                   .second = get("s")->head.overlay};
+    ok(txn_write(T.call, union_run, &j));
+    cr_assert_eq(j.n, 2, "a is hidden in f, b replaced there");
+    union_job same = {.tree = j.tree, .first = j.first, .second = j.first};
+    ok(txn_write(T.call, union_run, &same));
+    cr_assert_eq(same.out, j.first, "no row where one of them is enough");
+    union_job none = {.tree = j.tree, .second = j.second};
+    ok(txn_write(T.call, union_run, &none));
+    cr_assert_eq(none.out, j.second);
     sound();
 }
 

@@ -72,7 +72,7 @@ void prompt_write(txn *tx, const turn_row *t)
 
 const char *prompt_data(txn *tx, db_stmt *q, int digest, int packed)
 {
-    uint8_t found[HASH_LEN];
+    uint8_t found[HASH_LEN] = {0};
     const char *data = NULL;
     size_t n, n_digest, len;
     const void *bytes = q_col_blob(q, packed, &n);
