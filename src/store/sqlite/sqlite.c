@@ -363,15 +363,24 @@ static int64_t last_number(db *base, db_kind what, int64_t *at)
     return v;
 }
 
+/* Only a damaged file has used up the numbers. */
+static int64_t number_after(db *base, int64_t last)
+{
+    if (last < INT64_MAX)
+        return last + 1;
+    db_fail(base, RAMET_DAMAGED, "a row has the highest number there is; run fsck");
+    return last;
+}
+
 /* Every number is above the ones before, so `above` does not matter. */
 static int64_t lite_number(db *base, db_kind what, int64_t *at, bool above)
 {
     (void)above;
     int64_t *event = &lite_of(base)->event;
     if (what != DB_EVENT)
-        return last_number(base, what, what == DB_SESSION ? at : NULL) + 1;
+        return number_after(base, last_number(base, what, what == DB_SESSION ? at : NULL));
     /* Only this transaction can add events, so one read is enough. */
-    *event = (*event ? *event : last_number(base, what, NULL)) + 1;
+    *event = number_after(base, *event ? *event : last_number(base, what, NULL));
     return *event;
 }
 
