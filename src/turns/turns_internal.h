@@ -19,7 +19,9 @@
  *   control.c       requests that cancel a turn or answer its question
  *   run.c           one run: the history for the agent, its output, and how that is recorded
  *   subscribers.c   publishes events of a run to requests and to watchers
+ *   aside.c         a question to an agent beside a conversation
  *   title.c         titles by an agent
+ *   summary.c       summaries by an agent, to be landed
  *   host.c          which process runs a turn, and whether that process is alive
  *   nodes.c         the queues and threads between this node and the others
  *   node_message.c  what nodes send each other, as bytes
@@ -173,6 +175,7 @@ struct turns {
     int64_t n_idle;
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
+    int64_t summaries;                         /* that are being written */
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     bool stopping, watchdog_stop, threads_stop;
     pthread_t watchdog;
@@ -322,6 +325,22 @@ bool nodes_request(nodes *n, const node_command *what, int ms, char outcome[OUTC
 
 /* Does what another node requests; false: no run of this node is concerned. */
 bool turns_execute(turns *t, arena *a, const node_command *what, char outcome[OUTCOME_TEXT]);
+
+/* ---- turns/aside.c */
+
+typedef struct aside {
+    turns *turns;
+    agent *who;
+    const char *user, *session;
+    int64_t branch;        /* 0: the head */
+    const char *cache_key; /* NULL: that of the session */
+    const char *question, *reason;
+    int64_t until;           /* by time_mono_us() */
+    bool (*gone)(void *arg); /* ends it; may be NULL */
+    void *gone_arg;
+} aside;
+/* Asks, and adds the answer to `text`. False: there was none, or it is no text. */
+bool aside_ask(const aside *of, buf *text);
 
 /* ---- turns/title.c */
 void title_make(run *r);
