@@ -50,6 +50,9 @@ typedef struct ramet_merge_in {
     size_t n_picks;
     const char *share; /* token of a share link: the source is the session that it opens */
     const char *text;  /* land: the summary */
+    const char
+        *agent;     /* land without a text, on a server (client/): the agent that writes it; NULL:
+                       that of the source. The library itself has no agents and refuses it */
     bool when_idle; /* while a turn runs in the target, wait for its end on this thread, and merge
                        the source as it is by then. ramet_call_stop_when() ends the wait
                        (RAMET_STOP); too many waiting calls: RAMET_TOO_BUSY */

@@ -19,6 +19,7 @@ static void run_fork(proxy *p, flow *f, session *s, const char *words);
 static void run_undo(proxy *p, flow *f, session *s, const char *words);
 static void run_tree(proxy *p, flow *f, session *s, const char *words);
 static void run_btw(proxy *p, flow *f, session *s, const char *words);
+static void run_land(proxy *p, flow *f, session *s, const char *words);
 
 static const command commands[] = {
     {"rewind", "Go back some turns (1); nothing is lost", "[turns]", run_rewind},
@@ -26,6 +27,8 @@ static const command commands[] = {
     {"fork", "Fork this conversation, here or some turns back", "[turns] [title]", run_fork},
     {"tree", "Show the forks and branches of this conversation", NULL, run_tree},
     {"btw", "Ask something aside; the conversation stays as it is", "question", run_btw},
+    {"land", "Bring a summary back to the conversation that this one was forked from", "[summary]",
+     run_land},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -202,6 +205,9 @@ static void aside_end(proxy *p, const char *inner)
 static void aside_answered(proxy *p, flow *f, const message *m)
 {
     session *s = session_outer(p, f->outer);
+    const char *landing = s && s->landing ? arena_strdup(p->mem, s->landing) : NULL;
+    if (s)
+        session_put_text(&s->landing, NULL);
     if (s && s->aside) {
         session_leave(s, s->aside, "");
         aside_end(p, s->aside);
@@ -210,6 +216,8 @@ static void aside_answered(proxy *p, flow *f, const message *m)
     }
     if (m->error)
         flow_refused(p, f, m);
+    else if (landing && *landing)
+        land_do(p, f, landing);
     else
         flow_answer(p, f, json_raw(p->mem, &m->doc, m->result));
 }
@@ -245,18 +253,16 @@ static void aside_forked(proxy *p, flow *f, const message *m)
     aside_made(p, f);
 }
 
-static void run_btw(proxy *p, flow *f, session *s, const char *words)
+/* Asks in a throw-away inner session. */
+static void aside_begin(proxy *p, flow *f, session *s, const char *words, bool lands)
 {
     ramet_session *r;
-    if (!*words) {
-        command_say(p, f, "Usage: /btw question\n");
-        return;
-    }
     if (s->aside || turn_asked(s->turn)) {
         command_say(p, f, "A turn is under way.\n");
         return;
     }
     session_put_text(&f->title, words);
+    session_put_text(&s->landing, lands ? "" : NULL);
     flow_like(f, s);
     session_put_text(&f->dirs, s->dirs);
     bool fine = turn_end(p, s, NULL, NULL);
@@ -276,12 +282,41 @@ static void run_btw(proxy *p, flow *f, session *s, const char *words)
         inner_make(p, f, aside_made);
 }
 
+static void run_btw(proxy *p, flow *f, session *s, const char *words)
+{
+    if (*words)
+        aside_begin(p, f, s, words, false);
+    else
+        command_say(p, f, "Usage: /btw question\n");
+}
+
+/* The words, or what the agent says aside, as the summary. */
+static void run_land(proxy *p, flow *f, session *s, const char *words)
+{
+    static const char question[] =
+        "Summarise this conversation for the one that it was forked from, under the headings "
+        "Purpose, Conclusions, Evidence and Open points. Keep to what was said, in at most 400 "
+        "words, with nothing before or after them.";
+    if (!*words)
+        aside_begin(p, f, s, question, true);
+    else if (turn_asked(s->turn))
+        command_say(p, f, "A turn is under way.\n");
+    else if (turn_end(p, s, NULL, NULL))
+        land_do(p, f, words);
+    else
+        flow_store_fail(p, f, p->lib->ramet_call_error(p->call)->status);
+}
+
 void aside_receive(proxy *p, session *s, const message *m)
 {
     splices changes = {0};
     size_t n;
-    if (!update_is_history(message_text(m, m->params, "update.sessionUpdate")))
+    const char *kind = message_text(m, m->params, "update.sessionUpdate");
+    const char *said = message_text(m, m->params, "update.content.text");
+    if (!update_is_history(kind))
         return;
+    if (s->landing && said && strcmp(kind, "agent_message_chunk") == 0)
+        session_put_text(&s->landing, arena_printf(p->mem, "%s%s", s->landing, said));
     splice_node(&changes, message_at(m, m->params, "sessionId"), json_quote(p->mem, s->outer));
     const char *line = splice_text(m, &changes, 0, m->n, &n);
     editor_put(p, line, n);

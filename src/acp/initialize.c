@@ -8,7 +8,7 @@
 
 #define MOVES                                                                                      \
     "\"_ramet/session/rewind\",\"_ramet/session/undo\",\"_ramet/session/redo\","                   \
-    "\"_ramet/session/tree\",\"_ramet/session/compare\""
+    "\"_ramet/session/tree\",\"_ramet/session/compare\",\"_ramet/session/merge\""
 #define FORK_META "{\"messageId\":true,\"position\":[\"before\",\"after\"]}"
 
 /* Makes both sides speak the first protocol version. */

@@ -151,7 +151,7 @@ static const struct {
 } moves[] = {
     {"_ramet/session/rewind", rewind_take},   {"_ramet/session/undo", undo_take},
     {"_ramet/session/redo", redo_take},       {"_ramet/session/tree", tree_ask},
-    {"_ramet/session/compare", compare_take},
+    {"_ramet/session/compare", compare_take}, {"_ramet/session/merge", merge_take},
 };
 
 bool move_take(proxy *p, const message *m)

@@ -60,6 +60,7 @@ struct session {
     bool open;            /* the editor knows it */
     turn *turn;           /* in progress, or unsolicited output; NULL: none */
     char *aside;          /* inner session of a side question in progress; NULL: none */
+    char *landing;        /* the summary for /land, as the agent says it aside; NULL: none */
     left *left;
 };
 
@@ -288,6 +289,10 @@ const ramet_entry *turn_back(proxy *p, const char *outer, int64_t n);
 /* tree.c: the forks of a session and its branches, for programs and for users. */
 void tree_take(proxy *p, flow *f);
 void compare_take(proxy *p, flow *f, const message *m);
+/* merge.c */
+void merge_take(proxy *p, flow *f, const message *m);
+/* Lands a text in the session that this one was forked from. */
+void land_do(proxy *p, flow *f, const char *text);
 const char *tree_text(proxy *p, const char *outer);
 
 /* commands.c: a prompt that is a command of ours. False: it is not. */

@@ -32,7 +32,8 @@ static void hello(proxy *p, const message *m)
         "\"delete\":{},\"fork\":{\"_meta\":{\"ramet\":{\"messageId\":true,\"position\":[\"before\","
         "\"after\"]}}}},\"_meta\":{\"ramet\":{\"version\":\"" RAMET_VERSION "\",\"methods\":["
         "\"_ramet/session/rewind\",\"_ramet/session/undo\",\"_ramet/session/redo\","
-        "\"_ramet/session/tree\",\"_ramet/session/compare\"]}}},\"authMethods\":[],\"agentInfo\":{"
+        "\"_ramet/session/tree\",\"_ramet/session/compare\",\"_ramet/session/"
+        "merge\"]}}},\"authMethods\":[],\"agentInfo\":{"
         "\"name\":\"ramet\",\"title\":\"Ramet\",\"version\":\"" RAMET_VERSION "\"}}");
 }
 

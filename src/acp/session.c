@@ -53,8 +53,8 @@ session *session_add(proxy *p, const char *outer, const char *inner)
 
 static void session_free(session *s)
 {
-    char *all[] = {s->outer, s->inner,  s->tree,     s->cwd,   s->mcp,  s->dirs,
-                   s->modes, s->config, s->commands, s->title, s->aside};
+    char *all[] = {s->outer, s->inner,  s->tree,     s->cwd,   s->mcp,   s->dirs,
+                   s->modes, s->config, s->commands, s->title, s->aside, s->landing};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     for (left *l = s->left; l;) {

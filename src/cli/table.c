@@ -361,7 +361,8 @@ const command_def cli_commands[] = {
     .about = "fast_forward moves the head to the end of the source's history, if SESSION has not gone on since the "
              "two parted; nothing is copied. splice appends everything that the source has of its own, pick the "
              "entries named by --entry, land one message with --text, a summary. Copies have new ids, know where they "
-             "came from, and have no usage. Without --mode it is pick with --entry, land with --text, else fast_forward."
+             "came from, and have no usage. On a server an agent writes the summary when there is no --text. "
+             "Without --mode it is pick with --entry, land with --text or --agent, else fast_forward."
              "\n\n"
              "A tool call is picked with its result, and the reverse. From another tree, or by a share link, only a "
              "text can be landed. 'ramet undo' takes a merge back.",
@@ -370,6 +371,7 @@ const command_def cli_commands[] = {
                        {.name = "entry", .letter = 'e', .kind = OPT_LIST, .value = "ENTRY",
                         .text = "an entry to pick, of SOURCE or as SIDE::ENTRY; may be repeated"},
                        VALUE("text", 0, OPT_TEXT, "TEXT", "the summary to land; -: read it from standard input"),
+                       VALUE("agent", 'a', OPT_TEXT, "NAME", "on a server: who writes the summary when there is no --text"),
                        VALUE("share", 0, OPT_TEXT, "TOKEN", "land from the session that this share link opens"),
                        FLAG("wait", 'w', "while a turn runs in SESSION, wait for its end"),
                        FLAG("dry-run", 'n', "only show what would be appended"), EXPECT_OPTION),

@@ -34,6 +34,7 @@ ramet_status http_merge(ramet_call *call, const char *session, const ramet_merge
     }
     body_picks(&b, in);
     body_add(&b, "text", in->text);
+    body_add(&b, "agent", in->agent);
     body_add(&b, "when", in->when_idle ? "idle" : NULL);
     if (in->dry_run)
         jw_kbool(&b.writer, "dry_run", true);

@@ -146,8 +146,18 @@ bool turns_cancel(turns *t, request *q, const char *session, const char *turn, r
  * turn. `listener` may be NULL. */
 bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listener *listener,
                   ramet_turn **out, turn_error *err);
-/* Called when the head of a session has moved: cancels turns on branches that it left, unless
- * `keep`. NULL is fine: no turns run here. */
+/* What is summarised, and by whom. */
+typedef struct turn_summary {
+    const char *session;
+    int64_t branch;    /* 0: its head */
+    const char *agent; /* NULL: that of the session, else the default one */
+} turn_summary;
+/* Has an agent write a summary, in an ephemeral fork of the session, and waits for it on this
+ * thread; *text is in the arena of the request. At most a quarter of the server's threads do. */
+bool turns_summarise(turns *t, request *q, const turn_summary *in, const char **text,
+                     turn_error *err);
+/* The head of a session has moved: turns on branches that it left are cancelled, unless `keep`.
+ * NULL is fine: no turns run here. */
 void turns_moved(turns *t, const char *session, bool keep);
 
 /* Waits, on the thread of the request, until no turn runs on the head of a session: for a write

@@ -198,6 +198,7 @@ struct turns {
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
     int64_t idle_waiters; /* requests that wait for the end of a turn (turns_wait_idle()) */
+    int64_t summaries;    /* that are being written */
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     turns_stage stage;
     pthread_t watchdog;
@@ -364,6 +365,22 @@ bool nodes_request(nodes *n, const node_command *what, int ms, char outcome[OUTC
 
 /* Executes a command of another node; false: it concerns no run of this node. */
 bool turns_execute(turns *t, arena *a, const node_command *what, char outcome[OUTCOME_TEXT]);
+
+/* ---- turns/aside.c */
+
+typedef struct aside {
+    turns *turns;
+    agent *who;
+    const char *user, *session;
+    int64_t branch;        /* 0: the head */
+    const char *cache_key; /* NULL: that of the session */
+    const char *question, *reason;
+    int64_t until;           /* by time_mono_us() */
+    bool (*gone)(void *arg); /* ends it; may be NULL */
+    void *gone_arg;
+} aside;
+/* Asks, and adds the answer to `text`. False: there was none, or it is no text. */
+bool aside_ask(const aside *of, buf *text);
 
 /* ---- turns/title.c */
 void title_make(run *r);

@@ -504,11 +504,31 @@ test('an agent\'s own command of the name wins, ramet-NAME always works', async 
   const s = await e.open();
   await e.prompt(s, 'commands undo,compact; say x');
   const names = e.updates(s).filter((u) => u.availableCommands).at(-1).availableCommands.map((c) => c.name);
-  assert.deepEqual(names, ['undo', 'compact', 'rewind', 'ramet-undo', 'fork', 'tree', 'btw']);
+  assert.deepEqual(names, ['undo', 'compact', 'rewind', 'ramet-undo', 'fork', 'tree', 'btw', 'land']);
   await e.prompt(s, '/undo');
   assert.equal(e.got('session/prompt').at(-1).params.prompt[0].text, '/undo');
   assert.match(await e.says(s, '/ramet-rewind 1'), /Rewound/);
   assert.match(await e.says(s, '/ramet-undo'), /Undone/);
+  await e.end();
+});
+
+test('/land and _ramet/session/merge', async () => {
+  const e = await editor({});
+  const s = await e.open();
+  await e.prompt(s, 'one');
+  assert.match(await e.says(s, '/land x'), /no fork/);
+  const f = (await e.ask('session/fork', { sessionId: s, cwd: '/', mcpServers: [] })).sessionId;
+  await e.prompt(f, 'aside');
+  assert.match(await e.says(f, '/land in short: yes'), new RegExp(`Landed in ${s}, which has 3 messages`));
+  assert.match(await e.says(f, '/land'), /Purpose[^]*Landed in/);
+  const all = await entries(e.db, s);
+  assert.equal(all.length, 4);
+  assert.equal(all[2].text, 'in short: yes');
+  assert.match(all[3].text, /Open points/);
+  assert.equal((await entries(e.db, f)).length, 4, 'the fork stays clean');
+  const merged = await e.ask('_ramet/session/merge', { sessionId: s, from: f, mode: 'splice' });
+  assert.deepEqual([merged.sessionId, merged.messages], [s, 6]);
+  await assert.rejects(e.ask('_ramet/session/merge', { sessionId: s, from: f, mode: 'octopus' }));
   await e.end();
 });
 

@@ -403,6 +403,24 @@ test('compare', async () => {
   await refused(c.compareSessions('root', 'nowhere'), 404, 'Session not found');
 });
 
+test('merge, as natively', async () => {
+  const s = await start();
+  await chat(s, 'a');
+  const fork = await must(s, 'POST', path('default', 'sessions', 'a', 'fork'), { json: { reason: 'aside' }, ...ann });
+  await append(s, fork.id, [{ id: 'm5', role: 'user', text: 'five' }], ann);
+  const merge = (json, who = ann) => call(s, 'POST', path('default', 'sessions', 'a', 'merge'), { json: { from: fork.id, ...json }, ...who });
+  const show = await merge({ mode: 'splice', dry_run: true });
+  assert.deepEqual([show.status, show.body.count, show.body.entries[0].text], [200, 1, 'five'], show.text);
+  const done = await merge({ mode: 'fast_forward' });
+  assert.deepEqual([done.status, done.body.id], [200, 'a'], done.text);
+  assert.equal((await must(s, 'GET', '/ramet/v1/sessions/a', ann)).head.entry_id, 'm5');
+  const info = await must(s, 'GET', path('default', 'sessions', fork.id, 'fork-info'), ann);
+  assert.equal(info.fork.metadata.mergedInto, 'a');
+  const again = await merge({ mode: 'splice' });
+  assert.deepEqual([again.status, Object.keys(again.body).sort()], [409, ['details', 'error']]);
+  assert.equal((await merge({ mode: 'splice' }, bob)).status, 404);
+});
+
 test('the tree is deleted, after a dry run, and can be brought back', async () => {
   const s = await start(), c = await pod(s);
   await chat(s, 'root');

@@ -470,7 +470,8 @@ test('merge: fast_forward, splice, pick, land', async () => {
     [{ from: { session_id: 'two', branch_id: 'x' }, mode: 'splice' }, 400, 'invalid_request', 'from'],
     [{ from: { session_id: 'two', branch_id: 'b999999' }, mode: 'splice' }, 404, 'branch_not_found', 'from'],
     [{ from: 'two', mode: 'pick', entries: [{}] }, 400, 'invalid_request', null],
-    [{ from: 'two', mode: 'land' }, 400, 'invalid_request', 'text'],
+    [{ from: 'two', mode: 'land', text: '' }, 400, 'invalid_request', 'text'],
+    [{ from: 'two', mode: 'land', agent: 'nobody' }, 422, 'agent_not_found', 'agent'],
     [{ from: { share: 'rs_x' }, mode: 'land', text: 'x' }, 404, 'share_not_found', null]])
     await bad(s, 'POST', 'sessions/into/merge', post(json), status, code, field);
 });

@@ -1144,4 +1144,32 @@ test('a merge waits for the end of a turn, or is refused', async () => {
   assert.equal((await session(s, 'f')).merged_into, 'a');
 });
 
+test('a summary is written by an agent, and landed', async () => {
+  const s = await start();
+  await newSession(s, { id: 'a' });
+  await told(s, 'a', 'first');
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'f' } });
+  await told(s, 'f', 'aside');
+  const merge = (json) => call(s, 'POST', at('a', '/merge'), { json: { from: 'f', mode: 'land', ...json } });
+  const before = (await must(s, 'GET', at('a', '/tree'))).sessions.length;
+  const show = await merge({ dry_run: true });
+  assert.equal(show.status, 200, show.text);
+  const [{ text, origins }] = show.body.entries;
+  // echo says what it was asked: the template.
+  for (const heading of ['## Purpose', '## Conclusions', '## Evidence', '## Open points']) assert.ok(text.includes(heading), text);
+  assert.equal(origins[0].session_id, 'f');
+  assert.equal((await texts(s, 'a')).length, 2);
+  const sent = await merge({ text: text.replace('## Evidence', '## Proof') });
+  assert.equal(sent.status, 200, sent.text);
+  assert.ok((await texts(s, 'a')).at(-1).includes('## Proof'));
+  const written = await merge({ agent: 'echo' });
+  assert.deepEqual([written.status, written.body.merge], [200, { mode: 'land', count: 1 }]);
+  assert.deepEqual(await texts(s, 'f'), ['first', 'first', 'aside', 'aside'], 'the source stays clean');
+  assert.equal((await must(s, 'GET', at('a', '/tree'))).sessions.length, before, 'and so does the tree');
+  const nobody = await merge({ agent: 'nobody' });
+  assert.deepEqual([nobody.status, nobody.body.code], [422, 'agent_not_found']);
+  const nothing = await call(s, 'POST', at('f', '/merge'), { json: { from: 'f', mode: 'land' } });
+  assert.deepEqual([nothing.status, nothing.body.code], [409, 'merge_refused'], 'no model is asked in vain');
+});
+
 await finish();

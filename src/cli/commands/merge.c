@@ -16,7 +16,8 @@ static ramet_merge_mode mode_option(const cli *c, const ramet_merge_in *in)
     const char *mode = opt_text(c, "mode");
     if (mode)
         return (ramet_merge_mode)ramet_merge_mode_parse(mode);
-    return in->n_picks ? RAMET_PICK : opt_text(c, "text") ? RAMET_LAND : RAMET_FAST_FORWARD;
+    bool lands = opt_text(c, "text") || opt_text(c, "agent");
+    return in->n_picks ? RAMET_PICK : lands ? RAMET_LAND : RAMET_FAST_FORWARD;
 }
 
 /* ENTRY of the source, or SESSION::ENTRY. False: reported. */
@@ -99,6 +100,7 @@ static int merge_answer(cli *c, const ramet_merge_in *in, const ramet_merge_out 
 int cmd_merge(cli *c)
 {
     ramet_merge_in in = {.share = opt_text(c, "share"),
+                         .agent = opt_text(c, "agent"),
                          .when_idle = opt_flag(c, "wait"),
                          .dry_run = opt_flag(c, "dry-run"),
                          .expected_head = opt_text(c, "expect")};

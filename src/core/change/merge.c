@@ -532,7 +532,8 @@ static ramet_status merge_check(ramet_call *c, const ramet_merge_in *in)
     if (in->text && in->mode != RAMET_LAND)
         return call_fail(c, RAMET_INVALID, "text", "a text is landed with the mode land alone");
     if (in->mode == RAMET_LAND && !(in->text && in->text[0]))
-        return call_fail(c, RAMET_INVALID, "text", "the text to land is missing");
+        return call_fail(c, RAMET_INVALID, "text",
+                         "the text to land is missing; a server can have an agent write it");
     return RAMET_OK;
 }
 

@@ -42,7 +42,7 @@ const char *agentpod_entry(const agentpod_branches *b, const char *message);
 typedef void agentpod_handler(request *q);
 agentpod_handler agentpod_forks_list, agentpod_statistics, agentpod_fork, agentpod_ancestry,
     agentpod_children, agentpod_fork_info, agentpod_tag_post, agentpod_tag_delete,
-    agentpod_tags_put, agentpod_tree_delete;
+    agentpod_tags_put, agentpod_tree_delete, agentpod_merge;
 agentpod_handler agentpod_branches_list, agentpod_branch_switch, agentpod_messages_sync,
     agentpod_compare;
 agentpod_handler agentpod_events;

@@ -5,6 +5,7 @@
 #include "face/agentpod/agentpod.h"
 
 #include "base/util.h"
+#include "face/kit/merge.h"
 #include "face/kit/pieces.h"
 #include "ramet/sandboxes.h"
 
@@ -202,6 +203,19 @@ void agentpod_fork(request *q)
     face_render(q, show_fork, &out);
     if (face_answer(q, ramet_fork(c, agentpod_session(q), &in, &out, NULL)))
         face_count(q, "fork", ramet_fork_type_name(in.type));
+}
+
+/* ------------------------------------------------------------------ merge */
+
+static void show_merged(request *q, const void *answer)
+{
+    agentpod_fork_write(q->arena, &q->writer, ((const face_merged *)answer)->out.session);
+}
+
+void agentpod_merge(request *q)
+{
+    if (agentpod_call(q))
+        face_merge(q, agentpod_session(q), show_merged);
 }
 
 /* ------------------------------------------------------------------ lineage */

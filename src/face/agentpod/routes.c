@@ -5,6 +5,7 @@
  */
 #include "face/agentpod/agentpod.h"
 
+#include "face/kit/merge.h"
 #include "face/kit/rows.h"
 
 /* One line per row. */
@@ -103,6 +104,12 @@ ROUTE("DELETE", S1 "/tree", ROLE_USER, .name = "deleteForkTree", .group = "Forks
  .summary = "Delete a session and all its descendants", .success = 200, .answer = "TreeDeleted", .run = agentpod_tree_delete,
  .about = "Except private sessions of other users. They can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
  .query = FIELDS(F("dry_run", BOOL, "only report what would be deleted")), .statuses = E_WRITE, .example = "dry_run=true"),
+ROUTE("POST", S1 "/merge", ROLE_USER, .name = "mergeIntoSession", .group = "Forks", .flags = WRITE,
+ .summary = "Brings what another session has into this one", .success = 200, .answer = "SessionFork", .or_answer = "MergePreview", .run = agentpod_merge,
+ .about = "As `mergeSession` of the native API, with the same body. `mergedInto` of the source names this session after a `fast_forward`, `splice` or `land`.",
+ .body = FIELDS(MERGE_BODY),
+ .statuses = E_WRITE " HEAD_MOVED MERGE_REFUSED AGENT_NOT_FOUND TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL",
+ .example = "{\"from\": \"trip\", \"mode\": \"land\", \"text\": \"By train it takes three hours.\", \"dry_run\": true}"),
 ROUTE("GET", S1 "/compare/{otherId}", ROLE_USER, .name = "compareForks", .group = "Forks", .flags = READ,
  .summary = "Compare two sessions of a sandbox", .success = 200, .answer = "SessionComparison", .run = agentpod_compare, .statuses = E_SEE),
 

@@ -5,6 +5,7 @@
  */
 #include "face/native/native_face.h"
 
+#include "face/kit/merge.h"
 #include "face/kit/rows.h"
 
 /* One line per row. */
@@ -52,7 +53,7 @@
 #define E_WRITE E_SEE " FORBIDDEN"
 #define E_HEAD  E_WRITE " HEAD_MOVED"
 #define E_TURN  " TURN_RUNNING_ALREADY AGENT_NOT_FOUND TOO_BUSY"
-#define E_MERGE E_HEAD " MERGE_REFUSED TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL"
+#define E_MERGE E_HEAD " MERGE_REFUSED AGENT_NOT_FOUND TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL"
 #define E_IN    "BAD_ID ATTACHMENT_NOT_FOUND ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE PATH_FULL"
 
 static const face_route routes[] = {
@@ -242,17 +243,12 @@ ROUTE("POST", S1 "/merge", ROLE_USER, .name = "mergeSession", .group = "Forks an
  .summary = "Brings what another session has into this one", .success = 200, .answer = "Session", .or_answer = "MergePreview", .run = api_merge_post,
  .about = "`fast_forward`: the head moves to the end of the source's history, if this session has not gone on since the two parted; nothing is copied. "
           "`splice`: all entries that the source has and this session has not are appended. `pick`: the named ones, from anywhere in the tree; a tool call "
-          "takes its result along, and the reverse. `land`: one message with `text`, a summary. Copies have new ids, `origins`, and no usage. "
+          "takes its result along, and the reverse. `land`: one message with `text`, a summary; without a text an agent writes one in an ephemeral fork of the source, under the headings purpose, conclusions, evidence and open points. Copies have new ids, `origins`, and no usage. "
           "The whole merge is one move: `undo` takes it back. `merge` in the answer tells what was done. With `dry_run` the answer is a MergePreview, and nothing changes. "
           "What does not apply is 409 `merge_refused`, with the reason. While a turn runs here: 409 `turn_running`, or with `when: idle` the request waits for its end, "
           "and then merges the source as it is; a client that goes away meanwhile merges nothing, and past a number of waiting requests it is 503 `too_busy`. "
           "Needs writer here, and reader where entries come from; from another tree, or through a share link, only `land`.",
- .body = FIELDS(F("from", OBJECT, "the source; may be left out with `pick`", .schema = "MergeFrom"),
-                R("mode", ENUM, "how", .values = "fast_forward|splice|pick|land"),
-                F("entries", ARRAY, "`pick`: the entries, in the order in which they are appended", .schema = "Pick"),
-                F("text", TEXT, "`land`: the summary"),
-                F("when", ENUM, "`idle`: wait for the end of a running turn", .values = "idle"),
-                F("dry_run", BOOL, "only tells what would be appended"), EXPECT),
+ .body = FIELDS(MERGE_BODY, EXPECT),
  .statuses = E_MERGE, .example = "{\"from\": \"bus\", \"mode\": \"land\", \"text\": \"By bus it takes nine hours.\"}"),
 ROUTE("GET", S1 "/entries/{entry}/origins", ROLE_USER, .name = "listOrigins", .group = "Forks and moves",
  .summary = "Where an entry came from, if a merge copied it", .success = 200, .answer = "OriginList", .run = api_origins_list, .query = FIELDS(BRANCH),
