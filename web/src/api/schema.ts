@@ -44,7 +44,7 @@ export interface components {
             adk_head?: components["schemas"]["Head"];
             /** @description null for a root, or if the caller may not see the parent */
             forked_from?: components["schemas"]["ForkedFrom"] | null;
-            /** @description the session it was merged into */
+            /** @description the session that it was last merged into */
             merged_into?: string | null;
             /** @description the session whose provider cache contains the beginning of this history */
             cache_root?: string | null;
@@ -83,6 +83,8 @@ export interface components {
             cut?: components["schemas"]["Cut"];
             /** @description in the answer to sync: what was done */
             sync?: components["schemas"]["SyncDone"];
+            /** @description in the answer of merge: what was done */
+            merge?: components["schemas"]["MergeDone"];
             /**
              * Format: int64
              * @description number of forks above it
@@ -112,6 +114,8 @@ export interface components {
             entry_id: string | null;
             /** @description hash of the whole path; two histories are equal if and only if these are */
             prefix_hash: string;
+            /** @description stands for the overlays in force; left out when there are none */
+            overlay_set?: string;
         };
         /** @description The head as it was read. Only `prefix_hash` is compared; it may also be sent alone, as a string. */
         ExpectedHead: string | {
@@ -240,6 +244,8 @@ export interface components {
             state_delta: Record<string, never> | null;
             /** @description which of its versions it is, for example 2 of 3 */
             versions?: components["schemas"]["VersionOf"];
+            /** @description a copy that a merge made: where it came from, as far as the caller may see it */
+            origins?: components["schemas"]["Origin"][];
             /**
              * @description the caller's own, if requested and given
              * @enum {string}
@@ -486,6 +492,62 @@ export interface components {
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
         };
+        /** @description Where a copy came from, or where an entry went. */
+        Origin: {
+            session_id: string;
+            entry_id: string;
+            /** @description the branch that owns the entry, which may be another than the head of the session */
+            branch_id: string;
+        };
+        /** @description Where an entry came from. */
+        OriginList: {
+            origins: components["schemas"]["Origin"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        /** @description Where an entry went. */
+        DestinationList: {
+            destinations: components["schemas"]["Origin"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        /** @description An entry to copy. */
+        Pick: {
+            /** @description the source when not given, or the target itself when there is none */
+            session_id?: string;
+            /** @description a branch of that session whose path holds the entry; its head when not given */
+            branch_id?: string;
+            entry_id: string;
+        };
+        /** @description The source of a merge; a string is its session id. */
+        MergeFrom: string | {
+            /** @description a session */
+            session_id?: string;
+            /** @description a branch of it; its head when not given */
+            branch_id?: string;
+            /** @description instead of them: token of a share link. Only `land` with a text works from there */
+            share?: string;
+        };
+        /** @description What a merge would bring. */
+        MergePreview: {
+            /** @description as they would be appended, but for ids, turn ids and times, which the merge itself makes; of a fast-forward the entries that would be shared, at most 1,000 */
+            entries: components["schemas"]["Entry"][];
+            /**
+             * Format: int64
+             * @description of all of them
+             */
+            count: number;
+        };
+        /** @description What a merge did. */
+        MergeDone: {
+            /** @enum {string} */
+            mode: "fast_forward" | "splice" | "pick" | "land";
+            /**
+             * Format: int64
+             * @description entries that came onto the path
+             */
+            count: number;
+        };
         /** @description A running turn. Events `turn.delta` continue from here. */
         Running: {
             turn_id: string;
@@ -579,6 +641,19 @@ export interface components {
             /** @description in the order of the agents */
             turns: components["schemas"]["TurnDone"][];
         };
+        /** @description What the agent of a turn was sent. */
+        Prompt: {
+            /** @description an array: as they were sent, in the words of the agent's protocol */
+            messages: unknown;
+            /** @description the system prompt; "" when there was none */
+            instructions: string | null;
+            /** @description what was sent beside them: model, options … */
+            settings: Record<string, never> | null;
+            /** @description tokens of the answer */
+            usage: components["schemas"]["Usage"] | null;
+            /** @description false: it is not known */
+            known: boolean;
+        };
         /** @description The body of `fork`. */
         ForkIn: {
             /** @description where to cut; default: the head */
@@ -624,7 +699,7 @@ export interface components {
              */
             number: number;
             /** @enum {string} */
-            kind: "rewind" | "undo" | "redo" | "switch" | "edit" | "regenerate" | "sync";
+            kind: "rewind" | "undo" | "redo" | "switch" | "edit" | "regenerate" | "sync" | "merge" | "overlay";
             /** @description branch */
             from: string;
             /** @description branch */
@@ -715,6 +790,41 @@ export interface components {
             fork_points: components["schemas"]["ForkPoint"][];
             /** @description `cursor` of the next page; null at the end */
             next_cursor: string | null;
+        };
+        /** @description What becomes of an entry in the context view. */
+        Overlay: {
+            /** @description like `o17` */
+            id: string;
+            entry_id: string;
+            /**
+             * Format: int64
+             * @description of the entry
+             */
+            position: number;
+            /** @enum {string} */
+            action: "hide" | "replace" | "hide_before";
+            /** @description of `replace`: what the entry says instead */
+            text?: string;
+            /** @description who */
+            by: string | null;
+            /**
+             * Format: date-time
+             * @description when it was created
+             */
+            created_at: string;
+        };
+        /** @description Those in force, in the order of the path; all of them. */
+        OverlayList: {
+            overlays: components["schemas"]["Overlay"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        /** @description An overlay that was set or removed. */
+        OverlayDone: {
+            /** @description like `o17` */
+            id: string;
+            /** @description a new, empty branch; its `prefix_hash` is what it was */
+            head: components["schemas"]["Head"];
         };
         Tags: {
             /** @description sorted */
