@@ -18,6 +18,8 @@ const kinds: Record<Move["kind"], string> = {
   edit: "Edited a message",
   regenerate: "Asked for another answer",
   sync: "Took over a list",
+  merge: "Brought in another chat",
+  overlay: "Changed what the model sees",
 };
 
 const messages = (n: number) => (n === 1 ? "1 message" : `${n} messages`);
