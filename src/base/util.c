@@ -307,6 +307,41 @@ size_t base64_encode(const void *p, size_t n, char *out)
     return (size_t)EVP_EncodeBlock((unsigned char *)out, p, (int)n);
 }
 
+static int base64_value(char ch)
+{
+    if (ch >= 'A' && ch <= 'Z')
+        return ch - 'A';
+    if (ch >= 'a' && ch <= 'z')
+        return ch - 'a' + 26;
+    if (ch >= '0' && ch <= '9')
+        return ch - '0' + 52;
+    return ch == '+' ? 62 : ch == '/' ? 63 : -1;
+}
+
+bool base64_decode(const char *s, size_t n, uint8_t *out, size_t *len)
+{
+    size_t pad = n && s[n - 1] == '=' ? 1 + (n > 1 && s[n - 2] == '=') : 0;
+    *len = 0;
+    if (n % 4)
+        return false;
+    for (size_t i = 0; i < n; i += 4) {
+        uint32_t bits = 0;
+        for (size_t k = i; k < i + 4; k++) {
+            int v = k < n - pad ? base64_value(s[k]) : 0;
+            if (v < 0)
+                return false;
+            bits = bits << 6 | (uint32_t)v;
+        }
+        size_t some = i + 4 < n ? 3 : 3 - pad;
+        for (size_t k = 0; k < some; k++)
+            out[(*len)++] = (uint8_t)(bits >> (16 - 8 * k));
+        /* One text for each content: no bits behind its end. */
+        if (some < 3 && (bits & ((1u << (24 - 8 * some)) - 1)))
+            return false;
+    }
+    return true;
+}
+
 static int hex_value(char ch)
 {
     if (ch >= '0' && ch <= '9')

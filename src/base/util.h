@@ -43,6 +43,8 @@ void hex_encode(const uint8_t *p, size_t n, char *out); /* 2n characters and a N
 /* BASE64_LEN(n) characters and a NUL; how many. n below 1 GiB. */
 size_t base64_encode(const void *p, size_t n, char *out);
 #define BASE64_LEN(n) (((n) + 2) / 3 * 4)
+/* With its padding, and nothing else; `out` has room for n / 4 * 3 bytes. */
+bool base64_decode(const char *s, size_t n, uint8_t *out, size_t *len);
 bool hex_decode(const char *s, uint8_t *out, size_t n); /* exactly 2n lower-case digits */
 
 /* ---- SHA-256 */

@@ -261,6 +261,17 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
     return RAMET_OK;
 }
 
+/* Large content goes to a table of its own. */
+static void pack(ramet_call *c, entry_new *n)
+{
+    size_t most = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
+    if (len(n->text) + len(n->parts) + len(n->body) <= most)
+        return;
+    pack_texts t = {{n->text, n->parts, n->body}};
+    n->packed = pack_make(c->arena, &t, &n->packed_len);
+    n->flags |= FLAG_LARGE;
+}
+
 static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, int64_t now,
                             entry_new *n)
 {
@@ -285,14 +296,59 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, i
     n->entry.client = c->client;
     n->entry.state_delta = in->state_delta;
     n->entry.created = in->created ? in->created : now;
-    size_t most = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
-    if (len(n->text) + len(n->parts) + len(n->body) > most) {
-        pack_texts t = {{n->text, n->parts, n->body}};
-        n->packed = pack_make(c->arena, &t, &n->packed_len);
-        n->flags |= FLAG_LARGE;
-    }
+    pack(c, n);
     entry_cols cols = {n->text, n->parts, n->body};
     entry_digest(c->hasher, &n->entry, &cols, n->digest);
+    return RAMET_OK;
+}
+
+static bool differ(const char *a, const char *b)
+{
+    return (a == NULL) != (b == NULL) || (a && strcmp(a, b) != 0);
+}
+
+ramet_status entry_restore(ramet_call *c, const ramet_entry *e, const entry_cols *cols,
+                           bool writing, entry_new *n)
+{
+    bool plain = strcmp(e->format, "ramet") == 0;
+    ramet_entry_in in = {.id = e->id,
+                         .role = e->role,
+                         .text = cols->parts ? NULL : cols->text,
+                         .parts = cols->parts,
+                         .format = plain ? NULL : e->format,
+                         .body = cols->body,
+                         .turn_id = e->turn_id,
+                         .channel = e->channel,
+                         .author = e->author,
+                         .usage = e->usage,
+                         .state_delta = e->state_delta};
+    *n = (entry_new){.same_as = -1};
+    TRY(fields(c, 0, &in));
+    if (e->client)
+        TRY(check_id(c, "client", e->client));
+    TRY(content(c, 0, &in, n));
+    if (differ(n->text, cols->text) || differ(n->parts, cols->parts))
+        return call_fail(c, RAMET_INVALID, "parts", "text and parts of entry %s do not fit", e->id);
+    TRY(json_field(c, 0, "body", in.body, false));
+    TRY(json_field(c, 0, "state_delta", in.state_delta, true));
+    TRY(usage_check(c, 0, in.usage, n));
+    if (e->usage && differ(n->entry.usage->currency, e->usage->currency))
+        return call_fail(c, RAMET_INVALID, "usage", "the currency of entry %s does not fit", e->id);
+    if (in.state_delta)
+        n->flags |= FLAG_DELTA;
+    const char *parts = n->entry.parts, *text = n->entry.text;
+    const ramet_usage *usage = n->entry.usage;
+    n->body = cols->body;
+    n->entry = *e;
+    n->entry.parts = parts;
+    n->entry.text = text;
+    n->entry.usage = usage;
+    n->entry.body = cols->body;
+    if (writing) {
+        pack(c, n);
+        return RAMET_OK;
+    }
+    entry_digest(c->hasher, &n->entry, cols, n->digest);
     return RAMET_OK;
 }
 
