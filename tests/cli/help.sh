@@ -51,6 +51,8 @@ Organise
   promote      Make an ephemeral session a lasting one
   rm           Delete a session, or it and all its forks
   restore      Bring a deleted session back
+  export       Write a session, its tree, or all that you have to a file
+  import       Add what an exported file has and the store has not
 
 Serve
   acp          Stand between an editor and an ACP agent, and record

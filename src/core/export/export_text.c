@@ -232,14 +232,14 @@ static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
             html_text(out, e->author);
             buf_puts(out, "</span>");
         }
-        buf_printf(out, " <time>%.10s %.5s</time></header>\n", when, when + 11);
+        buf_printf(out, " <time>%.10s %.5s UTC</time></header>\n", when, when + 11);
     } else {
         buf_printf(out, "#### %s", names[e->role]);
         if (e->author) {
             buf_puts(out, " · ");
             md_line(out, e->author);
         }
-        buf_printf(out, " · %.10s %.5s\n\n", when, when + 11);
+        buf_printf(out, " · %.10s %.5s UTC\n\n", when, when + 11);
     }
     if (json_parse(j->entry, e->parts, strlen(e->parts), STORED_DEPTH, &d, NULL))
         for (const json_node *p = json_first(&d, d.nodes); p; p = json_next(&d, d.nodes, p))
@@ -382,6 +382,20 @@ static void session_open_put(text_writer *w)
     buf_puts(out, "*\n\n");
 }
 
+static void shared_put(text_writer *w, const export_session *with, int64_t n)
+{
+    buf *out = &w->job->text;
+    const char *title = session_title(w, with);
+    buf_printf(out, w->html ? "<p class=\"about\">The first %lld %s of \xe2\x80\x9c"
+                            : "*The first %lld %s of \xe2\x80\x9c",
+               (long long)n, n == 1 ? "message is that" : "messages are those");
+    if (w->html)
+        html_text(out, title);
+    else
+        md_line(out, title);
+    buf_puts(out, w->html ? "\xe2\x80\x9d.</p>\n" : "\xe2\x80\x9d.*\n\n");
+}
+
 static void session_put(text_writer *w)
 {
     const ramet_export_in *in = w->job->in;
@@ -400,15 +414,8 @@ static void session_put(text_writer *w)
                 : NULL;
         if (before)
             from = shared(w->tree, head, before);
-        if (from) {
-            if (w->html)
-                buf_printf(&w->job->text,
-                           "<p class=\"about\">The first %lld messages are those above.</p>\n",
-                           (long long)from);
-            else
-                buf_printf(&w->job->text, "*The first %lld messages are those above.*\n\n",
-                           (long long)from);
-        }
+        if (from)
+            shared_put(w, p, from);
         path_put(w, head, from, head->len);
     } else {
         head = NULL;
