@@ -35,10 +35,11 @@ typedef struct ramet_export_in {
     const char *session; /* NULL: all that the caller may see; of the embedding program: all */
     bool tree;           /* the session's whole tree, as far as the caller may see it */
     ramet_export_format format;
-    /* JSONL: the adk log, too. It may hold credentials. Needs what reading it needs. */
+    /* JSONL: the adk log, too, of sessions where the caller may read it. It may hold credentials.
+     */
     bool with_adk;
-    /* Markdown and HTML: only the present path of each session, or only these branches of the
-     * session. Both are refused for JSONL. */
+    /* Only the present path of each session, or only the paths of these branches of the session:
+     * everything else that happened in it is left out. Without the adk log. */
     bool path;
     const int64_t *branches;
     size_t n_branches;

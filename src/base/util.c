@@ -342,21 +342,20 @@ bool base64_decode(const char *s, size_t n, uint8_t *out, size_t *len)
     return true;
 }
 
-static int hex_value(char ch)
-{
-    if (ch >= '0' && ch <= '9')
-        return ch - '0';
-    return ch >= 'a' && ch <= 'f' ? ch - 'a' + 10 : -1;
-}
+/* One more than the value of a digit; 0: it is none. Digits of a hash are random, so a branch on
+ * them costs more than a look. */
+static const uint8_t hex_values[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16};
 
 bool hex_decode(const char *s, uint8_t *out, size_t n)
 {
     for (size_t i = 0; i < n; i++, s += 2) {
-        int hi = hex_value(s[0]);
-        int lo = hi < 0 ? -1 : hex_value(s[1]);
-        if (lo < 0)
+        unsigned hi = hex_values[(unsigned char)s[0]];
+        unsigned lo = hi ? hex_values[(unsigned char)s[1]] : 0;
+        if (!lo)
             return false;
-        out[i] = (uint8_t)(hi << 4 | lo);
+        out[i] = (uint8_t)((hi - 1) << 4 | (lo - 1));
     }
     return *s == 0;
 }

@@ -40,9 +40,6 @@ is 'export: which refers to nothing outside' "$(grep -cE 'https?://|<script|<img
 t 'export: only into a new file' 2 export trip -o tree.html <<'END'
 ramet: tree.html cannot be made: File exists
 END
-t 'export: paths are for texts' 2 export trip --path <<'END'
-ramet: an export of chosen paths is a text: its format must be md or html
-END
 is 'export: one path' "$("$RAMET" export trip --path -f md | grep -c 'Another branch')" 0
 is 'export: all of them' "$("$RAMET" export trip -f md | grep -c 'Another branch')" 1
 is 'export: a chosen branch' "$("$RAMET" export trip -b b1 -f md | grep -c '^#### ')" 4

@@ -353,6 +353,59 @@ Test(export, one_session_and_its_tree)
     cr_assert_eq(imported.sessions_known, 1);
 }
 
+/* Chosen paths are a session like any other, and there and back the same. */
+Test(export, pruned)
+{
+    make("s");
+    say("s", "a b c d");
+    rewind_to("s", "b");
+    say("s", "e f");
+    int64_t second = get("s")->head.branch;
+    rewind_to("s", "e");
+    say("s", "g");
+    fork_at("s", "e", "t");
+    rewind_to("t", "a");
+    say("t", "h");
+    file a = file_of(T.call, &(ramet_export_in){.session = "s", .path = true});
+    cr_assert_eq(exported.entries, 4);
+    cr_assert_not(strstr(a.p, "text of f"));
+    import_file(other.call, &a);
+    sound_other();
+    file b = file_of(other.call, &(ramet_export_in){.session = "s", .path = true});
+    same_file(&a, &b);
+    b = file_of(other.call, &(ramet_export_in){.session = "s"});
+    same_file(&a, &b);
+    ramet_session *x;
+    ok_for(other.call, ramet_session_get(other.call, "s", &x));
+    cr_assert_str_eq(x->head.hash, get("s")->head.hash);
+    import_file(T.call, &a);
+    cr_assert_eq(imported.sessions_known, 1);
+    other_shut();
+    if (!scratch_db_on()) {
+        snprintf(other.where, sizeof other.where, "%s/third.db", T.dir);
+        other_open();
+        int64_t chosen[] = {second};
+        a = file_of(T.call,
+                    &(ramet_export_in){.session = "s", .branches = chosen, .n_branches = 1});
+        cr_assert_eq(exported.entries, 4);
+        cr_assert_not(strstr(a.p, "text of g"));
+        import_file(other.call, &a);
+        sound_other();
+        a = file_of(T.call, &(ramet_export_in){.session = "t", .path = true});
+        import_file(other.call, &a);
+        sound_other();
+        other_shut();
+        snprintf(other.where, sizeof other.where, "%s/fourth.db", T.dir);
+        other_open();
+        a = file_of(T.call, &(ramet_export_in){.session = "t", .tree = true, .path = true});
+        cr_assert_eq(exported.sessions, 2);
+        import_file(other.call, &a);
+        sound_other();
+    } else {
+        other_open();
+    }
+}
+
 /* ------------------------------------------------------------------ who sees what */
 
 Test(export, private_sessions_of_others_are_not_named)
@@ -527,7 +580,7 @@ Test(export, stopped_in_the_middle)
     ramet_import *m;
     ramet_session_list list;
     make("s");
-    for (int i = 0; i < 30; i++) {
+    for (int i = 0; i < 60; i++) {
         char words[2000] = "";
         for (int k = 0; k < 100; k++)
             snprintf(words + strlen(words), sizeof words - strlen(words), "e%d-%d ", i, k);
@@ -536,7 +589,7 @@ Test(export, stopped_in_the_middle)
     fork_at("s", "e20-5", "f");
     say("f", "x");
     file a = all_of(T.call);
-    stop_at = 2048;
+    stop_at = 5120;
     ok_for(other.call, ramet_import_begin(other.call, NULL, 0, &m));
     ok_for(other.call, ramet_import_add(m, a.p, a.n));
     refused_for(other.call, RAMET_STOP, NULL, ramet_import_run(m, stopping, NULL, &imported));
@@ -551,7 +604,7 @@ Test(export, stopped_in_the_middle)
     sound_other();
     ramet_stats s;
     ok_for(other.call, ramet_stat(other.call, &s));
-    cr_assert_eq(s.entries, 3001);
+    cr_assert_eq(s.entries, 6001);
     file b = all_of(other.call);
     same_file(&a, &b);
 }

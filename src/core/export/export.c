@@ -144,16 +144,13 @@ static ramet_status in_check(ramet_call *c, const ramet_export_in *in)
     if (in->tree && !in->session)
         return call_fail(c, RAMET_INVALID, "tree",
                          "the export of a tree names one of its sessions");
-    if (jsonl && (in->path || in->n_branches))
-        return call_fail(c, RAMET_INVALID, in->path ? "path" : "branches",
-                         "an export of chosen paths is a text: its format must be md or html");
     if (in->n_branches && (!in->session || in->tree))
         return call_fail(c, RAMET_INVALID, "branches", "branches are chosen of one session");
     if (in->with_adk && !jsonl)
         return call_fail(c, RAMET_INVALID, "with_adk", "the adk log is exported as jsonl alone");
-    if (in->with_adk && c->user && !in->session)
-        return call_fail(c, RAMET_FORBIDDEN, "with_adk",
-                         "the adk log is exported session by session, or by an administrator");
+    if (in->with_adk && (in->path || in->n_branches))
+        return call_fail(c, RAMET_INVALID, "with_adk",
+                         "an export of chosen paths leaves the adk log out");
     return RAMET_OK;
 }
 

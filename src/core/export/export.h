@@ -13,6 +13,7 @@
  *   export.c        scope, trees one after the other
  *   export_tree.c   which sessions, branches and entries of a tree are exported
  *   export_jsonl.c  a tree as records
+ *   export_prune.c  a tree of which only chosen paths are exported, as records
  *   export_text.c   a tree as Markdown or HTML
  */
 #ifndef CORE_EXPORT_EXPORT_H
@@ -52,6 +53,7 @@ typedef struct export_tree {
     export_branch *branches; /* by number */
     size_t n_branches;
     int64_t sessions_out, branches_out, entries_out;
+    bool pruned;                        /* something of an exported session is left out */
     struct attachment_row *attachments; /* that exported entries refer to, each once */
     size_t n_attachments;
 } export_tree;
@@ -95,6 +97,19 @@ typedef bool (*export_entry)(void *arg, const export_branch *b, const ramet_entr
                              const entry_cols *cols, int64_t peer);
 bool export_entries(export_job *j, const export_tree *t, const export_branch *b, int64_t from,
                     int64_t to, export_entry each, void *arg);
+
+/* ---- export_prune.c */
+
+/* Whether only chosen paths are exported. */
+bool export_prunes(const export_job *j);
+/* Whether a branch of an exported session was chosen. */
+bool export_chosen(const export_job *j, const export_session *s, const branch_row *b);
+/* Whether it is the session's first branch. */
+bool export_begins(const export_session *s, const branch_row *b);
+/* The row of a session, its head log and its record, as they are with what is left. */
+void export_pruned_session(const export_tree *t, const export_session *s, copy_cell *row);
+void export_pruned_moves(export_job *j, export_tree *t);
+void export_pruned_runs(export_job *j, const export_tree *t);
 
 /* ---- formats */
 

@@ -35,7 +35,7 @@ static bool key_number(const export_tree *t, int64_t *k)
 static bool run_number(const export_tree *t, int64_t *k)
 {
     const export_branch *b = export_branch_at(t, KEY_BRANCH(*k));
-    if (!b || !b->full || KEY_POS(*k) < b->row.meta.base || KEY_POS(*k) > b->len)
+    if (!b || !b->n || KEY_POS(*k) < b->row.meta.base || KEY_POS(*k) > b->len)
         return false;
     *k = KEY(b->n, KEY_POS(*k));
     return true;
@@ -199,6 +199,8 @@ static void session_write(export_job *j, export_tree *t, const export_session *s
     }
     memcpy(row, s->row, table->n * sizeof *row);
     row[record_column_at(table, "no")].number = s->n;
+    if (t->pruned)
+        export_pruned_session(t, s, row);
     if (!row_numbers(&w, row)) {
         db_fail(t->tx->db, RAMET_DAMAGED, "session %s is damaged; run fsck", s->access.id);
         return;
@@ -624,8 +626,13 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
     branches_entries(j, t);
     if (j->stopped || db_status(t->tx->db) != RAMET_OK)
         return RAMET_OK; /* the caller looks */
-    rows_write(j, t, RECORD_RUN);
-    rows_write(j, t, RECORD_MOVE);
+    if (t->pruned) {
+        export_pruned_runs(j, t);
+        export_pruned_moves(j, t);
+    } else {
+        rows_write(j, t, RECORD_RUN);
+        rows_write(j, t, RECORD_MOVE);
+    }
     rows_each(j, t, RECORD_TURN, turn_each);
     rows_each(j, t, RECORD_TASK, task_each);
     places_write(j, t);

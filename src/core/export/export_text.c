@@ -386,8 +386,9 @@ static void shared_put(text_writer *w, const export_session *with, int64_t n)
 {
     buf *out = &w->job->text;
     const char *title = session_title(w, with);
-    buf_printf(out, w->html ? "<p class=\"about\">The first %lld %s of \xe2\x80\x9c"
-                            : "*The first %lld %s of \xe2\x80\x9c",
+    buf_printf(out,
+               w->html ? "<p class=\"about\">The first %lld %s of \xe2\x80\x9c"
+                       : "*The first %lld %s of \xe2\x80\x9c",
                (long long)n, n == 1 ? "message is that" : "messages are those");
     if (w->html)
         html_text(out, title);

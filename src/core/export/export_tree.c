@@ -201,6 +201,22 @@ static void branches_load(export_tree *t)
     t->n_branches = v.n;
 }
 
+/* Whether the adk log of a session is exported: for those who may read it (NEED_CHANGE). Of several
+ * sessions either all logs are, or none: one may begin with entries of another. */
+static bool adk_open(const export_job *j, const export_tree *t, const export_session *s)
+{
+    bool alone = j->in->session && !j->in->tree;
+    if (!j->in->with_adk)
+        return false;
+    return (alone ? session_level(t->tx, &s->access) : level_in(t->tx, t->tree)) >= RAMET_WRITER;
+}
+
+/* A text leaves out what was not chosen when it is written. */
+static bool prunes_records(const export_job *j)
+{
+    return export_prunes(j) && j->in->format == RAMET_EXPORT_JSONL;
+}
+
 /* Every branch of an exported session, and what those need of others: largest base first, so that
  * children are looked at before parents. */
 static void needs_find(const export_job *j, export_tree *t)
@@ -210,13 +226,17 @@ static void needs_find(const export_job *j, export_tree *t)
         export_branch *b = &t->branches[i];
         const export_session *s = export_session_at(t, b->row.meta.session);
         down[i] = b;
-        b->full = s && s->full && (b->row.meta.log == RAMET_LOG_MAIN || j->in->with_adk);
+        b->full = s && s->full && (b->row.meta.log == RAMET_LOG_MAIN || adk_open(j, t, s));
+        if (b->full && prunes_records(j))
+            b->full = export_chosen(j, s, &b->row);
     }
     if (t->n_branches)
         qsort(down, t->n_branches, sizeof *down, down_order);
     for (size_t i = 0; i < t->n_branches; i++) {
         const export_branch *b = down[i];
-        bool needed = b->full || b->need > b->row.meta.base;
+        const export_session *s = export_session_at(t, b->row.meta.session);
+        bool first = prunes_records(j) && s && export_begins(s, &b->row);
+        bool needed = b->full || b->need > b->row.meta.base || first;
         export_branch *p = needed ? export_branch_at(t, b->row.meta.parent) : NULL;
         if (p && p->need < b->row.meta.base)
             p->need = b->row.meta.base;
@@ -249,19 +269,26 @@ static void place_mark(export_tree *t, export_session *s)
 }
 
 /* Numbers what is in the file, in order. */
-static void numbers_give(export_tree *t)
+static void numbers_give(const export_job *j, export_tree *t)
 {
     for (size_t i = 0; i < t->n_branches; i++) {
         export_branch *b = &t->branches[i];
         const branch_meta *m = &b->row.meta;
-        if (!b->full && b->need <= m->base)
+        const export_session *s = export_session_at(t, m->session);
+        bool first = prunes_records(j) && s && export_begins(s, &b->row);
+        bool in = b->full || b->need > m->base || first;
+        t->pruned |=
+            s && s->full && (!in || (!b->full && b->need < b->row.len)) && prunes_records(j);
+        if (!in)
             continue;
         b->n = ++t->branches_out;
-        b->len = b->full ? b->row.len : b->need;
+        b->len = b->full ? b->row.len : b->need > m->base ? b->need : m->base;
         t->entries_out += b->len - m->base;
         hash_at(t, m->parent, m->base, b->start);
         if (b->len == b->row.len)
             memcpy(b->tip, b->row.tip, HASH_LEN);
+        else if (b->len == m->base)
+            memcpy(b->tip, b->start, HASH_LEN);
         else
             hash_at(t, m->id, b->len, b->tip);
         place_mark(t, export_session_at(t, m->session));
@@ -328,8 +355,8 @@ bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, exp
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].full)
             place_mark(t, &t->sessions[i]);
-    numbers_give(t);
-    if (full < living)
+    numbers_give(j, t);
+    if (full < living || t->pruned)
         t->id = part_id(j, t);
     return db_status(tx->db) == RAMET_OK;
 }

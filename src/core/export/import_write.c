@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH_OPS 1000
+#define BATCH_OPS 4000
 #define BATCH_BYTES ((size_t)8 << 20)
 
 static void cell_bind(db_stmt *q, int n, char type, const copy_cell *c)

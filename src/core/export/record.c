@@ -327,7 +327,8 @@ bool record_parse(record *r, arena *a, const char *line, size_t n, size_t depth)
         record_fault(r, "it is not valid JSON: %s at byte %zu", err.message, err.offset);
         return false;
     }
-    const char *type = json_text(a, &r->doc, json_get(&r->doc, r->doc.nodes, "type"));
+    r->next = json_first(&r->doc, r->doc.nodes);
+    const char *type = json_text(a, &r->doc, json_member(&r->doc, r->doc.nodes, &r->next, "type"));
     if (!type) {
         record_fault(r, "a record is an object with a type");
         return false;
@@ -342,7 +343,7 @@ bool record_parse(record *r, arena *a, const char *line, size_t n, size_t depth)
 
 static const json_node *member(record *r, const char *name)
 {
-    const json_node *v = json_get(&r->doc, r->doc.nodes, name);
+    const json_node *v = json_member(&r->doc, r->doc.nodes, &r->next, name);
     r->taken += v != NULL;
     return v;
 }

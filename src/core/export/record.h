@@ -107,8 +107,9 @@ typedef struct record {
     record_kind kind;
     json_doc doc;
     arena *arena;
-    size_t taken;    /* members that were asked for and were there */
-    char fault[200]; /* what is wrong with it, "" when nothing */
+    const json_node *next; /* the member that is likely to be asked for next */
+    size_t taken;          /* members that were asked for and were there */
+    char fault[200];       /* what is wrong with it, "" when nothing */
 } record;
 
 /* Reads a line; false: `fault` says why. */

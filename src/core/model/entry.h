@@ -37,8 +37,9 @@ typedef struct entry_cols {
     const char *text, *parts, *body;
 } entry_cols;
 /* Checks an entry as a store had it, and prepares it: id, author, client and time are those of `e`,
- * and the content must be in the form in which it is stored. `writing`: its body is packed when it
- * is large, and its digest is not computed. */
+ * and the content must be in the form in which it is stored, in valid UTF-8. `writing`: it was
+ * checked before; its body is packed when it is large, and its digest is not computed. The parts of
+ * one that is a text alone are not made. */
 ramet_status entry_restore(ramet_call *c, const ramet_entry *e, const entry_cols *cols,
                            bool writing, entry_new *n);
 /* The digest of an entry's stored fields; docs/data-model.md has the canonical form. */

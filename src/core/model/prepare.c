@@ -14,9 +14,13 @@
 
 #define FILES_MAX 256 /* attachments that an entry refers to */
 
+#define NO_BATCH SIZE_MAX /* an entry that is not one of a batch */
+
 /* A field of the i-th entry, for messages: "entries[3].parts". */
 static const char *at(ramet_call *c, size_t i, const char *field)
 {
+    if (i == NO_BATCH)
+        return field;
     return arena_printf(c->arena, "entries[%zu].%s", i, field);
 }
 
@@ -256,8 +260,8 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
                   len(in->channel) + len(in->author) + len(in->state_delta);
     if (size > c->ramet->limits.entry_bytes)
         return call_fail(c, RAMET_ENTRY_TOO_LARGE, at(c, i, "text"),
-                         "entry %zu has %zu bytes; at most %zu are allowed", i, size,
-                         c->ramet->limits.entry_bytes);
+                         "entry %zu has %zu bytes; at most %zu are allowed", i == NO_BATCH ? 0 : i,
+                         size, c->ramet->limits.entry_bytes);
     return RAMET_OK;
 }
 
@@ -307,6 +311,31 @@ static bool differ(const char *a, const char *b)
     return (a == NULL) != (b == NULL) || (a && strcmp(a, b) != 0);
 }
 
+/* What stands in the way of restoring it as it is. */
+static ramet_status restore_check(ramet_call *c, const ramet_entry *e, const ramet_entry_in *in)
+{
+    TRY(fields(c, NO_BATCH, in));
+    if (e->client)
+        TRY(check_id(c, "client", e->client));
+    TRY(json_field(c, NO_BATCH, "body", in->body, false));
+    return json_field(c, NO_BATCH, "state_delta", in->state_delta, true);
+}
+
+/* The text is not checked: a reader of JSON gives valid UTF-8 alone. */
+static ramet_status restore_content(ramet_call *c, const ramet_entry *e, const entry_cols *cols,
+                                    const ramet_entry_in *in, entry_new *n)
+{
+    n->text = cols->text;
+    if (cols->parts)
+        TRY(content(c, NO_BATCH, in, n));
+    if (differ(n->text, cols->text) || differ(n->parts, cols->parts))
+        return call_fail(c, RAMET_INVALID, "parts", "text and parts of entry %s do not fit", e->id);
+    TRY(usage_check(c, NO_BATCH, in->usage, n));
+    if (e->usage && differ(n->entry.usage->currency, e->usage->currency))
+        return call_fail(c, RAMET_INVALID, "usage", "the currency of entry %s does not fit", e->id);
+    return RAMET_OK;
+}
+
 ramet_status entry_restore(ramet_call *c, const ramet_entry *e, const entry_cols *cols,
                            bool writing, entry_new *n)
 {
@@ -323,32 +352,20 @@ ramet_status entry_restore(ramet_call *c, const ramet_entry *e, const entry_cols
                          .usage = e->usage,
                          .state_delta = e->state_delta};
     *n = (entry_new){.same_as = -1};
-    TRY(fields(c, 0, &in));
-    if (e->client)
-        TRY(check_id(c, "client", e->client));
-    TRY(content(c, 0, &in, n));
-    if (differ(n->text, cols->text) || differ(n->parts, cols->parts))
-        return call_fail(c, RAMET_INVALID, "parts", "text and parts of entry %s do not fit", e->id);
-    TRY(json_field(c, 0, "body", in.body, false));
-    TRY(json_field(c, 0, "state_delta", in.state_delta, true));
-    TRY(usage_check(c, 0, in.usage, n));
-    if (e->usage && differ(n->entry.usage->currency, e->usage->currency))
-        return call_fail(c, RAMET_INVALID, "usage", "the currency of entry %s does not fit", e->id);
+    if (!writing)
+        TRY(restore_check(c, e, &in));
+    TRY(restore_content(c, e, cols, &in, n));
     if (in.state_delta)
         n->flags |= FLAG_DELTA;
-    const char *parts = n->entry.parts, *text = n->entry.text;
-    const ramet_usage *usage = n->entry.usage;
     n->body = cols->body;
     n->entry = *e;
-    n->entry.parts = parts;
-    n->entry.text = text;
-    n->entry.usage = usage;
+    n->entry.text = cols->text ? cols->text : "";
+    n->entry.parts = cols->parts;
     n->entry.body = cols->body;
-    if (writing) {
+    if (writing)
         pack(c, n);
-        return RAMET_OK;
-    }
-    entry_digest(c->hasher, &n->entry, cols, n->digest);
+    else
+        entry_digest(c->hasher, &n->entry, cols, n->digest);
     return RAMET_OK;
 }
 
