@@ -14,9 +14,11 @@
 
 #include "../lib/scratch_db.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
@@ -154,6 +156,21 @@ static file changed(const file *f, const char *from, const char *to)
     cr_assert(at, "%s is not in the file", from);
     memcpy(at, to, n);
     return g;
+}
+
+/* The last line names the hash of all before it. */
+static void resign(file *f)
+{
+    uint8_t h[HASH_LEN];
+    char hex[2 * HASH_LEN + 1];
+    char *end = strstr(f->p, "{\"type\":\"end\"");
+    sha *s = sha_new();
+    sha_begin(s);
+    sha_add(s, f->p, (size_t)(end - f->p));
+    sha_end(s, h);
+    sha_free(s);
+    hex_encode(h, HASH_LEN, hex);
+    memcpy(strstr(end, "\"sha256\":\"") + 10, hex, 2 * HASH_LEN);
 }
 
 /* -------------------------------------------------------------------- material */
@@ -513,6 +530,30 @@ Test(export, damage_is_found_before_anything_is_written)
     import_file(other.call, &a);
 }
 
+/* What a store would never have written, although the hash fits. */
+Test(export, forged_words_are_refused)
+{
+    const char *tags[] = {"travel"};
+    make("s");
+    say("s", "a");
+    ok(ramet_tags_add(T.call, "s", tags, 1, NULL));
+    file a = all_of(T.call), b;
+    b = changed(&a, "\"travel\"", "\"Travel\"");
+    resign(&b);
+    damaged(&b, "line 4: tags must be");
+    char *created = strstr(strstr(a.p, "\"type\":\"session\""), "\"created\":");
+    char was[32], late[32];
+    snprintf(was, sizeof was, "%.14s", created);
+    snprintf(late, sizeof late, "\"created\":99");
+    was[strlen(late)] = 0;
+    b = (file){0};
+    file_take(&b, a.p, a.n);
+    memcpy(strstr(strstr(b.p, "\"type\":\"session\""), was), late, strlen(late));
+    resign(&b);
+    damaged(&b, "line 4: session 1 was created in the future");
+    import_file(other.call, &a);
+}
+
 /* Any byte of the file, any other byte in its place: refused, or the same. */
 Test(export, no_flipped_byte_gets_in)
 {
@@ -531,6 +572,49 @@ Test(export, no_flipped_byte_gets_in)
     }
     import_file(other.call, &a);
     sound_other();
+}
+
+static void other_anew(void)
+{
+    static int n;
+    other_shut();
+    snprintf(other.where, sizeof other.where, "%s/other-%d.db", T.dir, n++);
+    other_open();
+}
+
+/* A file that somebody forged, with a hash that fits: whatever number in it is another one, it is
+ * refused, or what comes of it is a sound store. */
+Test(export, a_forged_file_does_no_damage)
+{
+    plant();
+    file a = file_of(T.call, &(ramet_export_in){.session = "f", .tree = true, .with_adk = true});
+    size_t end = (size_t)(strstr(a.p, "{\"type\":\"end\"") - a.p), taken = 0, refused_n = 0;
+    uint32_t seed = 7;
+    for (int i = 0; i < 250; i++) {
+        seed = seed * 1664525 + 1013904223;
+        size_t at = seed % end;
+        while (at < end && !(a.p[at] == ':' && a.p[at + 1] >= '1' && a.p[at + 1] <= '9'))
+            at++; /* a number, not a digit of a hash */
+        at += at < end;
+        if (at == end)
+            continue;
+        file b = {0};
+        file_take(&b, a.p, a.n);
+        b.p[at] = (char)('0' + (b.p[at] - '0' + 1 + (seed >> 8) % 9) % 10);
+        resign(&b);
+        ramet_status st = import_bytes(other.call, b.p, b.n);
+        cr_assert(st == RAMET_OK || st == RAMET_IMPORT_DAMAGED || st == RAMET_IMPORT_CONFLICT,
+                  "byte %zu: %s: %.80s", at, ramet_call_error(other.call)->message, a.p + at - 20);
+        sound_other();
+        taken += st == RAMET_OK;
+        refused_n += st != RAMET_OK;
+        if (st == RAMET_OK)
+            other_anew();
+        ramet_call_reset(other.call);
+        free(b.p);
+    }
+    cr_assert_gt(taken, 0);
+    cr_assert_gt(refused_n, 0);
 }
 
 /* ----------------------------------------------------------------------- spools */
@@ -605,6 +689,46 @@ Test(export, stopped_in_the_middle)
     ramet_stats s;
     ok_for(other.call, ramet_stat(other.call, &s));
     cr_assert_eq(s.entries, 6001);
+    file b = all_of(other.call);
+    same_file(&a, &b);
+}
+
+/* Killed at any moment: nothing of the tree shows, or all of it; and done again it is whole. */
+Test(export, killed_in_the_middle, .timeout = 120)
+{
+    ramet_session_list list;
+    make("s");
+    for (int i = 0; i < 40; i++) {
+        char words[2000] = "";
+        for (int k = 0; k < 100; k++)
+            snprintf(words + strlen(words), sizeof words - strlen(words), "e%d-%d ", i, k);
+        say("s", words);
+    }
+    fork_at("s", "e20-5", "f");
+    say("f", "x");
+    attach("f", "with", upload(T.call, "hello"));
+    file a = all_of(T.call);
+    for (int round = 0; round < 12; round++) {
+        other_shut();
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0) {
+            other_open();
+            import_bytes(other.call, a.p, a.n);
+            _exit(0);
+        }
+        usleep((useconds_t)(20000 + 25000 * round));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        other_open();
+        sound_other();
+        ok_for(other.call, ramet_session_find(other.call, &(ramet_list_in){0}, &list));
+        cr_assert(list.n == 0 || list.n == 2);
+    }
+    import_file(other.call, &a);
+    ramet_gc_out gone;
+    ok_for(other.call, ramet_gc(other.call, false, NULL, NULL, &gone));
+    sound_other();
     file b = all_of(other.call);
     same_file(&a, &b);
 }

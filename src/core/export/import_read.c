@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define READ_BYTES ((size_t)256 << 10)
+#define CLOCK_SKEW_US (INT64_C(300) * 1000000) /* by which another machine's clock may be ahead */
 #define LINE_DEPTH 8 /* levels of a record around a value that was given by a caller */
 
 ramet_status import_damaged(import_job *j, int64_t line, const char *fmt, ...)
@@ -176,6 +177,9 @@ static ramet_status session_add(import_job *j, record *r, int64_t line, const im
         return import_damaged(j, line, "%s", r->fault);
     if (n != t->have_sessions + 1 || n > t->n_sessions)
         return import_damaged(j, line, "session %lld is out of order", (long long)n);
+    /* A new session is never older than the last one of the store. */
+    if (s->created > ramet_now(j->call->ramet) + CLOCK_SKEW_US)
+        return import_damaged(j, line, "session %lld was created in the future", (long long)n);
     if (s->parent > t->n_sessions || s->parent == n)
         return import_damaged(j, line, "session %lld was forked from no session of the tree",
                               (long long)n);
@@ -227,7 +231,13 @@ static ramet_status session_rest(import_job *j, record *r, int64_t line)
         if (!list[i++])
             return import_damaged(j, line, "a tag must be a text");
     }
-    return checked(j, line, check_tags(j->call, (const char *const *)list, n, &norm, &made));
+    TRY(checked(j, line, check_tags(j->call, (const char *const *)list, n, &norm, &made)));
+    for (i = 0; i < n && made == n; i++)
+        if (strcmp(list[i], norm[i]) != 0)
+            made = 0;
+    if (made != n)
+        return import_damaged(j, line, "tags must be trimmed, in lower case, sorted and different");
+    return RAMET_OK;
 }
 
 static ramet_status session_model(import_job *j, record *r, int64_t line)
