@@ -23,6 +23,7 @@ typedef struct known {
     branch_row *there; /* branches of that tree, by id */
     size_t n;
     bool *matched;
+    size_t next; /* where to look first */
 } known;
 
 static ramet_status conflict(import_job *j, int64_t line, const char *id, const char *what)
@@ -72,12 +73,16 @@ static bool branch_holds(known *k, const branch_row *b, const import_branch *f)
 
 static bool branch_there(known *k, const import_branch *f, int64_t session)
 {
-    for (size_t i = 0; i < k->n; i++)
+    /* Both sides are in the order of their numbers: most often it is the next one. */
+    for (size_t n = 0; n < k->n; n++) {
+        size_t i = (k->next + n) % k->n;
         if (!k->matched[i] && k->there[i].meta.session == session &&
             branch_holds(k, &k->there[i], f)) {
             k->matched[i] = true;
+            k->next = i + 1;
             return true;
         }
+    }
     return false;
 }
 
@@ -108,11 +113,13 @@ static ramet_status sessions_look(known *k, import_reader *in, int64_t *there, i
             k->tree = s.tree;
             branches_load(k);
         }
-        if (found ? *missing > 0 || s.tree != k->tree : *there > 0)
-            return conflict(j, line, id,
-                            found ? "in a tree that lacks other sessions of the file"
-                                  : "only as a part of this file's tree: it was not exported "
-                                    "before");
+        if (found && (*missing > 0 || s.tree != k->tree))
+            return conflict(j, line, id, "in a tree that lacks other sessions of the file");
+        if (!found && *there > 0)
+            return call_fail(j->call, RAMET_IMPORT_CONFLICT, "session",
+                             "line %lld: other sessions of its tree are there already, and session "
+                             "%s is not; nothing was imported",
+                             (long long)line, id);
     }
     return txn_status(&k->tx);
 }
