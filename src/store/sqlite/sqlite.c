@@ -39,6 +39,7 @@ typedef struct lite_stmt {
     sqlite3_stmt *stmt;
     sql_id id;
     bool busy;               /* stepped and not reset */
+    bool by_time;            /* it is the one of its kind that goes by time (by_time()) */
     int map[MAX_PARAMS + 1]; /* $n -> SQLite's own number, 0 when unused */
 } lite_stmt;
 
@@ -391,12 +392,21 @@ static int64_t lite_highest(db *base, db_kind what)
 
 /* -------------------------------------------------------------- statements */
 
-/* A file that was copied from a store whose numbers do not rise with time has an index by time. */
+static bool is_list(sql_id id)
+{
+    return id == Q_session_newest || id == Q_statistics_all;
+}
+
+/* A file whose sessions were copied or imported, so that their numbers do not rise with time, has
+ * an index by time. */
+static bool has_index_by_time(lite *d)
+{
+    return db_one(&d->base, "SELECT count(*) FROM sqlite_master WHERE name='session_by_time'");
+}
+
 static sql_id by_time(lite *d, sql_id id)
 {
-    bool is_list = id == Q_session_newest || id == Q_statistics_all;
-    if (!is_list ||
-        !db_one(&d->base, "SELECT count(*) FROM sqlite_master WHERE name='session_by_time'"))
+    if (!is_list(id) || !has_index_by_time(d))
         return id;
     return id == Q_session_newest ? Q_session_by_time : Q_statistics_by_time;
 }
@@ -413,7 +423,11 @@ static lite_stmt *prepare(lite *d, sql_id id)
         return &d->none;
     }
     lite_stmt *q = xcalloc(1, sizeof *q);
-    *q = (lite_stmt){.base = {&sqlite_engine, &d->base}, .connection = d, .stmt = s, .id = id};
+    *q = (lite_stmt){.base = {&sqlite_engine, &d->base},
+                     .connection = d,
+                     .stmt = s,
+                     .id = id,
+                     .by_time = by_time(d, id) != id};
     for (int i = 1; i <= MAX_PARAMS; i++) {
         char name[8];
         snprintf(name, sizeof name, "$%d", i);
@@ -443,6 +457,13 @@ static db_stmt *lite_query(db *base, sql_id id)
         return &prepare(d, id)->base;
     if (q->busy)
         lite_end(&q->base);
+    /* An import may have made the index since: then the statement is another one from here on. */
+    if (is_list(id) && !q->by_time && has_index_by_time(d)) {
+        sqlite3_finalize(q->stmt);
+        free(q);
+        d->stmts[id] = NULL;
+        return &prepare(d, id)->base;
+    }
     return &q->base;
 }
 
