@@ -227,6 +227,8 @@ void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *
 
 m_set model_overlay(model *m, const char *user, const char *id, const ramet_overlay_in *in,
                     m_answer *out);
+/* Adds the overlays of another branch that name what no overlay of this one names. */
+void model_overlays_join(m_branch *to, const m_branch *other);
 m_set model_overlay_remove(model *m, const char *user, const char *id, int64_t overlay,
                            const char *xh, m_answer *out);
 /* Of the entry at a position: whether it is shown, and what it says then. */

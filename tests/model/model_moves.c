@@ -766,6 +766,7 @@ m_set model_merge(model *m, const char *user, const char *client, const char *id
     if (!bad && m->got == RAMET_OK && !in->dry_run) {
         const m_branch *path = in->mode == RAMET_FAST_FORWARD ? b : s->head;
         m_branch *to = branch_new(m, s, path, path->n, RAMET_LOG_MAIN, RAMET_EXPLICIT);
+        model_overlays_join(to, s->head);
         m_branch *adk =
             s->adk ? branch_new(m, s, s->adk, s->adk->n, RAMET_LOG_ADK, RAMET_EXPLICIT) : NULL;
         move_new(m, s, RAMET_MOVE_MERGE, to, adk, user, ramet_merge_mode_name(in->mode));

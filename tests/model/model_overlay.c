@@ -144,6 +144,20 @@ static void overlay_drop(m_branch *b, size_t at)
     b->overlays.n--;
 }
 
+void model_overlays_join(m_branch *to, const m_branch *other)
+{
+    for (size_t i = 0; to != other && i < other->overlays.n; i++) {
+        m_overlay *o = other->overlays.items[i];
+        bool before = o->action == RAMET_OVERLAY_HIDE_BEFORE, named = false;
+        for (size_t j = 0; j < to->overlays.n; j++) {
+            const m_overlay *old = to->overlays.items[j];
+            named |= old->entry == o->entry && before == (old->action == RAMET_OVERLAY_HIDE_BEFORE);
+        }
+        if (!named)
+            m_list_add(&to->overlays, o);
+    }
+}
+
 m_set model_overlay(model *m, const char *user, const char *id, const ramet_overlay_in *in,
                     m_answer *out)
 {

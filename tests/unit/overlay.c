@@ -4,7 +4,7 @@
  * when the head moves.
  */
 #include "help.h"
-#include "core/model/overlay.h"
+#include "core/change/overlay.h"
 #include "core/model/overlay_set.h"
 #include "ramet/overlays.h"
 

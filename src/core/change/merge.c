@@ -32,6 +32,7 @@
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/change/move.h"
+#include "core/change/overlay.h"
 #include "core/model/path.h"
 #include "core/model/tool_group.h"
 #include "core/session/rights.h"
@@ -378,17 +379,19 @@ static ramet_status plan_make(txn *tx, const merge_job *j, merge_plan *p)
 /* -------------------------------------------------------------------- writing */
 
 /* Both heads go to new branches: main at the end of `path`, adk at its own end (G4). */
-static void heads_move(txn *tx, merge_plan *p, const branch_row *path, branch_row *to)
+static ramet_status heads_move(txn *tx, merge_plan *p, const branch_row *path, branch_row *to)
 {
     session_full *s = &p->target;
-    branch_row adk, to_adk = {0};
-    branch_create(tx, path, path->len, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_MAIN,
+    branch_row adk, to_adk = {0}, from = *path;
+    TRY(overlay_union(tx, s->tree, path->overlay, p->head.overlay, &from.overlay));
+    branch_create(tx, &from, path->len, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_MAIN,
                   RAMET_EXPLICIT, to);
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk))
         branch_create(tx, &adk, adk.len, &s->brief, BRANCH_NEXT, s->updated, RAMET_LOG_ADK,
                       RAMET_EXPLICIT, &to_adk);
     move_new(tx, s, &(head_to){.main = to->meta.id, .adk = to_adk.meta.id}, RAMET_MOVE_MERGE,
              ramet_merge_mode_name(p->in->mode));
+    return RAMET_OK;
 }
 
 static void copies_write(txn *tx, merge_plan *p, branch_row *to)
@@ -427,7 +430,7 @@ static ramet_status merge_write(txn *tx, merge_plan *p)
     branch_row to;
     bool mark = p->in->from && may_mark(tx, p);
     bool forward = p->in->mode == RAMET_FAST_FORWARD;
-    heads_move(tx, p, forward ? &p->from.branch : &p->head, &to);
+    TRY(heads_move(tx, p, forward ? &p->from.branch : &p->head, &to));
     if (!forward)
         copies_write(tx, p, &to);
     if (mark)

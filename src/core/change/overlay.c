@@ -12,7 +12,7 @@
  * were there when the overlay was set. A result that comes later is recognised by `calls` when it
  * is read (context.c).
  */
-#include "core/model/overlay.h"
+#include "core/change/overlay.h"
 
 #include "core/access/share.h"
 #include "core/call.h"

@@ -17,7 +17,7 @@
 #include "core/call.h"
 #include "core/handle.h"
 #include "core/model/key.h"
-#include "core/model/overlay.h"
+#include "core/change/overlay.h"
 
 #include <assert.h>
 #include <pthread.h>

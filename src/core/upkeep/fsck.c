@@ -354,7 +354,9 @@ static const char *made_fault(move_log *l, const move_row *m, const fsck_branch 
         return "made a branch of another time";
     if (b->row.meta.log != RAMET_LOG_MAIN)
         return NULL;
-    if (from && (b->row.overlay == from->row.overlay) != (m->kind != RAMET_MOVE_OVERLAY))
+    /* A merge may bring those of its source along. */
+    if (from && m->kind != RAMET_MOVE_MERGE &&
+        (b->row.overlay == from->row.overlay) != (m->kind != RAMET_MOVE_OVERLAY))
         return "made a branch with other overlays";
     l->newest = b;
     if (before && (b->row.created < before->row.created ||

@@ -28,7 +28,7 @@
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
-#include "core/model/overlay.h"
+#include "core/change/overlay.h"
 #include "core/model/path.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"

@@ -364,7 +364,7 @@ static const char step_11[] =
     "CREATE INDEX move_merges ON move(session) WHERE kind=8;";
 
 /* overlay: of a branch, the set in force on it. A set is the row of its number and what `prev` and
- * `prev2` lead to (core/model/overlay.c); a number is of a tree, and no row changes. prompt: what
+ * `prev2` lead to (core/change/overlay.c); a number is of a tree, and no row changes. prompt: what
  * the agent of a turn was sent (core/turn/prompt.c). */
 static const char step_12[] =
     "ALTER TABLE branch ADD COLUMN overlay BIGINT NOT NULL DEFAULT 0;"

@@ -2,8 +2,8 @@
  *
  * overlay.h: setting and removing overlays. overlay_set.c has the invariants of sets.
  */
-#ifndef CORE_MODEL_OVERLAY_H
-#define CORE_MODEL_OVERLAY_H
+#ifndef CORE_CHANGE_OVERLAY_H
+#define CORE_CHANGE_OVERLAY_H
 
 #include "core/model/branch.h"
 
