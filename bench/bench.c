@@ -31,6 +31,7 @@ static const bench_case cases[] = {
     {"tree", "a tree of 10,000 forks listed", case_tree, false},
     {"compare", "two branches of 100,000 entries compared", case_compare, false},
     {"stream", "memory while 1,000,000 entries are streamed out", case_stream, false},
+    {"export", "1,000,000 entries exported and imported", case_export, false},
     {"search", "search over 1,000,000 entries, and appends beside it", case_search, false},
     {"state", "session state at 100,000 entries", case_state, false},
     {"overlays", "a page of the context view with 1,000 overlays", case_overlays, false},

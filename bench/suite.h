@@ -48,6 +48,7 @@ void case_overlays(bench *b);
 void case_startup(bench *b);
 void case_search(bench *b);
 void case_stream(bench *b);
+void case_export(bench *b);
 void case_http(bench *b);
 void case_footprint(bench *b);
 void case_churn(bench *b);

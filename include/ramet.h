@@ -103,6 +103,8 @@ extern "C" {
     X(TOO_BUSY, "too_busy", 503, 6, "too many turns run or wait; try again")                       \
     X(KEY_MISMATCH, "idempotency_mismatch", 409, 5, "the idempotency key was used for another body") \
     X(DIGEST_MISMATCH, "digest_mismatch", 422, 2, "the bytes are not those of the SHA-256 given")  \
+    X(IMPORT_DAMAGED, "import_damaged", 422, 2, "the file to import is damaged; a line is named")  \
+    X(IMPORT_CONFLICT, "import_conflict", 409, 5, "the store has something else under these ids")  \
     X(FORBIDDEN, "forbidden", 403, 4, "the caller's level in the tree does not allow it")          \
     X(HEAD_MOVED, "head_moved", 409, 5, "the history is not what expected_head says")              \
     X(ENTRY_EXISTS, "entry_exists", 409, 5, "that entry id is on the path with other content")     \

@@ -529,6 +529,20 @@ const json_node *json_get(const json_doc *d, const json_node *obj, const char *k
     return NULL;
 }
 
+const json_node *json_member(const json_doc *d, const json_node *obj, const json_node **next,
+                             const char *key)
+{
+    const json_node *k = *next;
+    if (k && string_is(d, k, key, strlen(key))) {
+        *next = json_next(d, obj, k + 1);
+        return k + 1;
+    }
+    const json_node *v = json_get(d, obj, key);
+    if (v)
+        *next = json_next(d, obj, v);
+    return v;
+}
+
 const json_node *json_first(const json_doc *d, const json_node *parent)
 {
     (void)d;

@@ -58,6 +58,10 @@ bool json_parse(arena *a, const char *text, size_t len, size_t depth, json_doc *
 
 /* The value of a key; NULL when there is none, and when `obj` is NULL or not an object. */
 const json_node *json_get(const json_doc *d, const json_node *obj, const char *key);
+/* The same where members are asked for in the order in which they are likely to stand: *next is
+ * json_first() of the object at first, and the key behind the last member found from then on. */
+const json_node *json_member(const json_doc *d, const json_node *obj, const json_node **next,
+                             const char *key);
 /* First child and next sibling of a child; NULL at the end. */
 const json_node *json_first(const json_doc *d, const json_node *parent);
 const json_node *json_next(const json_doc *d, const json_node *parent, const json_node *child);

@@ -51,6 +51,8 @@ int cmd_fsck(cli *c);
 int cmd_gc(cli *c);
 int cmd_backup(cli *c);
 int cmd_copy(cli *c);
+int cmd_export(cli *c);
+int cmd_import(cli *c);
 int cmd_stat(cli *c);
 int cmd_reindex(cli *c);
 int cmd_token(cli *c);

@@ -556,6 +556,33 @@ const command_def cli_commands[] = {
     .options = OPTIONS(FOLDER_OPTION),
 },
 {
+    .name = "export", .group = GROUP_KEEP, .synopsis = "[SESSION]", .run = cmd_export,
+    .summary = "Write a session, its tree, or all that you have to a file",
+    .about = "jsonl is Ramet's own format: 'ramet import' takes it back, with every branch, move, tag, verdict and attachment. md and html are for "
+             "people; html is one file with the other branches folded in.\n\n"
+             "Sessions that you may not see and deleted ones are left out. Share links and API keys are never exported.",
+    .args = ARGS(MAYBE("SESSION", "the session; without it, all that you have", WORD_SESSION)),
+    .options = OPTIONS(CHOICE("format", 'f', "FORMAT", "what to write (default: jsonl, or what the name of the file says)", "jsonl|md|html"),
+                       FLAG("tree", 0, "the whole tree of SESSION"),
+                       WORD("output", 'o', "FILE", "the file, which must not exist (default: standard output)", WORD_FILE),
+                       FLAG("with-adk", 0, "jsonl: the adk log, too; it may hold credentials"),
+                       FLAG("path", 0, "only the present path of each session"),
+                       {.name = "branch", .letter = 'b', .kind = OPT_LIST, .value = "BRANCH", .text = "only the path of this branch; may be repeated", .word = WORD_BRANCH},
+                       FLAG("all-users", 0, "everything in the store; for administrators")),
+    .examples = EXAMPLES({"export @ -o chat.html", "the newest session, to read in a browser"},
+                         {"export --all-users --with-adk -o everything.jsonl", "all of a store"}),
+},
+{
+    .name = "import", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "[FILE]", .run = cmd_import,
+    .summary = "Add what an exported file has and the store has not",
+    .about = "The file is checked whole before anything is written; when it is damaged, nothing is added and the line is named. What is there already "
+             "adds nothing, so an import that was interrupted is simply done again. A server goes on with an upload that broke off.\n\n"
+             "What is imported belongs to you. With --owners an administrator restores owners and members.",
+    .args = ARGS(MAYBE("FILE", "what 'ramet export' wrote as jsonl; without it, or with -, standard input", WORD_FILE)),
+    .options = OPTIONS(FLAG("owners", 0, "owners and members are those of the file; for administrators")),
+    .examples = EXAMPLES({"import everything.jsonl --owners", "restore a store as it was"}),
+},
+{
     .name = "copy", .group = GROUP_CARE, .flags = CMD_NO_STORE, .synopsis = "--from STORE --to STORE", .run = cmd_copy,
     .summary = "Copy a store to another store or engine, row by row, online",
     .about = "Numbers, ids and hashes stay the same. Each tree is read back and compared with the source, its hash chains are "

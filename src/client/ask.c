@@ -374,6 +374,76 @@ ramet_status ask_upload(target *t, const char *media_type, const void *bytes, si
     return st;
 }
 
+/* An error is JSON, whatever the answer would have been. */
+static size_t through_take(char *p, size_t size, size_t n, void *arg)
+{
+    ask_pipe *q = arg;
+    long status = 0;
+    curl_easy_getinfo(q->call->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (q->sink && status == 200)
+        return q->sink(p, size, n, q->arg);
+    return curl_into_buf(p, size, n, &q->text);
+}
+
+static int through_tell(void *arg, curl_off_t down_all, curl_off_t down, curl_off_t up_all,
+                        curl_off_t up)
+{
+    ask_pipe *q = arg;
+    bool upload = q->source != NULL;
+    (void)up_all;
+    if (q->progress && (upload ? up : down) > 0 &&
+        !q->progress(q->progress_arg, q->doing, upload ? up : down, upload ? q->size : down_all))
+        q->stopped = true;
+    return q->stopped;
+}
+
+ramet_status ask_through(target *t, const char *method, ask_pipe *p)
+{
+    client_call *c = p->call = t->call;
+    CURL *h = c->curl;
+    long status = 0;
+    memset(&c->err, 0, sizeof c->err);
+    ramet_status st = headers_check(c);
+    if (st != RAMET_OK) {
+        free_both(t, NULL);
+        return st;
+    }
+    buf_init(&p->text, ANSWER_MAX);
+    struct curl_slist *list = ask_headers(c, false);
+    curl_easy_reset(h);
+    curl_easy_setopt(h, CURLOPT_URL, t->text.data);
+    if (p->source) {
+        list = curl_slist_append(list, "Content-Type: application/x-ndjson");
+        curl_easy_setopt(h, CURLOPT_POST, 1L);
+        curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)p->size);
+        curl_easy_setopt(h, CURLOPT_READFUNCTION, p->source);
+        curl_easy_setopt(h, CURLOPT_READDATA, p->arg);
+    }
+    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, method);
+    curl_easy_setopt(h, CURLOPT_HTTPHEADER, list);
+    curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(h, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, through_take);
+    curl_easy_setopt(h, CURLOPT_WRITEDATA, p);
+    curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, through_tell);
+    curl_easy_setopt(h, CURLOPT_XFERINFODATA, p);
+    CURLcode rc = curl_easy_perform(h);
+    position_remember(c);
+    curl_easy_getinfo(h, CURLINFO_RESPONSE_CODE, &status);
+    c->status = (int)status;
+    curl_slist_free_all(list);
+    free_both(t, NULL);
+    if (p->stopped)
+        return client_fail(c, RAMET_STOP, NULL, "stopped");
+    /* A server that refuses a body need not read it to the end. */
+    if (rc != CURLE_OK && (status < 400 || !p->text.n))
+        return unreachable(c, rc);
+    return c->status == 200 ? RAMET_OK : answer_error(c, &p->text);
+}
+
 ramet_status ask_download(target *t, buf *out)
 {
     client_call *c = t->call;

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
@@ -115,7 +116,24 @@ ramet_status client_attach(const ramet_calls *lib, ramet_call *c, const char *me
 /* Adds its bytes to *out. */
 ramet_status client_attached(const ramet_calls *lib, ramet_call *c, const char *id, buf *out);
 
-/* ---- turns: only a server runs them */
+/* ---- exports and imports; for a call of either table */
+
+/* `all_users`: everything in the store, for administrators. A server sends the file when it is
+ * whole: `progress` tells bytes then. */
+ramet_status client_export(const ramet_calls *lib, ramet_call *c, const ramet_export_in *in,
+                           bool all_users, ramet_write write, void *arg, ramet_progress progress,
+                           void *progress_arg, ramet_export_out *out);
+typedef struct client_import_in {
+    int fd; /* of a file, read from its beginning */
+    int64_t size;
+    bool owners;        /* owners and members are those of the file: for administrators */
+    const char *upload; /* a server goes on with an upload of that name; NULL: it does not */
+} client_import_in;
+/* Over HTTP, a connection that breaks is made again, and the rest of the file sent. */
+ramet_status client_import(const ramet_calls *lib, ramet_call *c, const client_import_in *in,
+                           ramet_progress progress, void *arg, ramet_import_out *out);
+
+/* ---- turns: a server alone runs them */
 
 /* Callbacks for a turn. Both are called while client_message() runs. */
 typedef struct client_heard {

@@ -89,6 +89,23 @@ ramet_status ask_file(target *t, const char *method, const char *path);
 ramet_status ask_upload(target *t, const char *media_type, const void *bytes, size_t n,
                         json_doc *out);
 ramet_status ask_download(target *t, buf *out);
+/* A long answer, and a long body, piece by piece; `told` learns how far it is. Both free the
+ * target.
+ */
+typedef struct ask_pipe {
+    curl_write_callback sink;  /* of the answer, while its status is 200 */
+    curl_read_callback source; /* of the body; NULL: there is none */
+    void *arg;
+    int64_t size; /* of the body */
+    ramet_progress progress;
+    void *progress_arg;
+    const char *doing;
+    /* of ask_through() */
+    client_call *call;
+    buf text; /* an answer that is not for `sink` */
+    bool stopped;
+} ask_pipe;
+ramet_status ask_through(target *t, const char *method, ask_pipe *p);
 
 /* ---- reading answers, by the tables of form/native.h */
 

@@ -11,6 +11,7 @@
 #define FORM_NATIVE_H
 
 #include "form/form.h"
+#include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
@@ -35,6 +36,7 @@
     X(attachment) X(share) X(sandbox) X(sandbox_list) X(sandbox_removed) X(share_list)             \
     X(shared_session)                                                                              \
     X(me) X(agent_info) X(agent_list) X(agent_name) X(nearby) X(nearby_list) X(statistics)         \
+    X(import_report) X(import_offset)                                                              \
     X(store_stats) X(gc_report) X(fsck_report) X(fault) X(index_report) X(token) X(token_list)
 /* clang-format on */
 
@@ -76,6 +78,11 @@ typedef struct native_merge_done {
 typedef struct native_indexed {
     int64_t entries;
 } native_indexed;
+
+typedef struct native_offset {
+    const char *upload;
+    int64_t offset;
+} native_offset;
 
 typedef struct native_removed {
     const char *id;

@@ -98,6 +98,19 @@ const form_schema form_fsck_report = STRUCT("FsckReport", "",
     R("faults", ARRAY, "the first 1,000", LIST_OF(form_fault, faults, n)));
 #undef S
 
+#define S ramet_import_out
+const form_schema form_import_report = STRUCT("ImportReport", "",
+    R("sessions_added", INT, "", AT(INT64, sessions_added)),
+    R("entries_added", INT, "", AT(INT64, entries_added)),
+    R("sessions_known", INT, "there before", AT(INT64, sessions_known)));
+#undef S
+
+#define S native_offset
+const form_schema form_import_offset = STRUCT("ImportOffset", "",
+    R("upload", TEXT, "its name", AT(STRING, upload)),
+    R("offset", INT, "bytes that are there; 0: none", AT(INT64, offset)));
+#undef S
+
 #define S ramet_fault
 const form_schema form_fault = STRUCT("Fault", "",
     R("what", TEXT, "", AT(STRING, what)),

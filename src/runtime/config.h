@@ -46,6 +46,7 @@ typedef struct server_config {
     int64_t grpc_watch_s, grpc_message_bytes, http2_resets;
     int64_t workers, threads, readers, user_share, answers_bytes;
     int64_t event_window, stream_max, stream_bytes, streams_bytes, heartbeat_s, stall_s;
+    int64_t import_max;
     int64_t attachment_max;
     int64_t grace_days, gc_hours;
     setting_list agents; /* each in the syntax of agents_new() */

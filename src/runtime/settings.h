@@ -79,6 +79,7 @@
            "maximum bytes of all request bodies held at once; more are refused with 503 before they are read") \
     NUMBER(bodies_per_user, "bodies-per-user", 65536, 1099511627776, "67108864",                    \
            "of these, maximum bytes per user; more are refused with 429")                           \
+    NUMBER(import_max, "import-max", 1024, 1099511627776, "17179869184", "bytes of one file to import") \
     NUMBER(attachment_max, "attachment-max", 1, 1099511627776, "67108864", "maximum bytes of one attachment") \
     NUMBER(connections, "connections", 1, 1000000, "4096", "maximum number of open connections")    \
     NUMBER(connections_per_address, "connections-per-address", 0, 1000000, "2048",                  \

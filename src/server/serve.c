@@ -247,7 +247,9 @@ static bool request_options(const server *s, request *q, face_found found, const
  * body-max is the maximum. */
 static size_t body_limit(const server *s, const face_route *r)
 {
-    size_t max = (size_t)(r->sink ? s->cfg->attachment_max : s->cfg->body_max);
+    size_t max = (size_t)(r->flags & ROUTE_IMPORT ? s->cfg->import_max
+                          : r->sink               ? s->cfg->attachment_max
+                                                  : s->cfg->body_max);
     return r->body_max && r->body_max < max ? r->body_max : max;
 }
 

@@ -56,6 +56,8 @@ Organise
   promote      Make an ephemeral session permanent
   rm           Delete a session, optionally with all its forks
   restore      Restore a deleted session
+  export       Write a session, its tree, or all that you have to a file
+  import       Add what an exported file has and the store has not
 
 Serve
   acp          Record sessions between an editor and an ACP agent

@@ -4,6 +4,7 @@
  * check of everything.
  */
 #include "driver.h"
+#include "ramet/export.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -275,6 +276,79 @@ void run_copy(world *w, const op *o)
                    out.n ? out.faults[0].what : "the digests differ");
     if (!world_failed(w))
         beside_check(w, ".twin");
+}
+
+static bool file_take(void *arg, const void *bytes, size_t n)
+{
+    return fwrite(bytes, 1, n, arg) == n;
+}
+
+/* Imports a file into an empty store of its own and exports that; the error of either is `err`. */
+static ramet_status away(const char *path, const char *user, const char *text, size_t n, FILE *out,
+                         ramet_fsck_out *checked, ramet_error *err)
+{
+    ramet *r;
+    ramet_import *m = NULL;
+    ramet_import_out added;
+    ramet_export_out sums;
+    ramet_status st = (ramet_open)(path, NULL, &r, err);
+    if (st)
+        return st;
+    ramet_call *c = (ramet_call_new)(r, user, NULL), *program = (ramet_call_new)(r, NULL, NULL);
+    st = ramet_import_begin(c, NULL, 0, &m);
+    if (!st)
+        st = ramet_import_add(m, text, n);
+    if (!st)
+        st = ramet_import_run(m, NULL, NULL, &added);
+    ramet_import_close(m);
+    if (!st)
+        st = (ramet_export)(c, &(ramet_export_in){.with_adk = !user}, file_take, out, NULL, NULL,
+                            &sums);
+    *err = *(ramet_call_error)(c);
+    (ramet_fsck)(program, NULL, NULL, checked);
+    checked->faults = NULL;
+    (ramet_call_free)(c);
+    (ramet_call_free)(program);
+    (ramet_close)(r);
+    return st;
+}
+
+/* What comes out of the store that it was imported into are the same bytes, for the program; a user
+ * gets a sound store. */
+void run_export(world *w, const op *o)
+{
+    (void)o;
+    static const char *const ends[] = {"", "-wal", "-shm", "-journal", "-search"};
+    char path[220], name[240];
+    char *before = NULL, *after = NULL;
+    size_t n = 0, m = 0;
+    FILE *a = open_memstream(&before, &n), *b = open_memstream(&after, &m);
+    ramet_export_out out;
+    ramet_fsck_out checked = {0};
+    ramet_error err = {0};
+    snprintf(path, sizeof path, "%s.away", w->file);
+    ramet_status st = ramet_export(w->call, &(ramet_export_in){.with_adk = !w->user}, file_take, a,
+                                   NULL, NULL, &out);
+    fclose(a);
+    world_judge(w, st, M(OK));
+    if (!st && !world_failed(w)) {
+        st = away(path, w->user, before, n, b, &checked, &err);
+        fflush(b);
+        if (st || checked.n_all)
+            world_fail(w, "import", "%s: %s, %" PRId64 " faults", ramet_status_code(st),
+                       err.message, checked.n_all);
+        else if (!w->user && (n != m || memcmp(before, after, n) != 0))
+            world_fail(w, "export", "what was imported comes out otherwise");
+    }
+    fclose(b);
+    free(before);
+    free(after);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        unlink(name);
+    }
+    snprintf(name, sizeof name, "%s.import", path);
+    rmdir(name);
 }
 
 void run_reopen(world *w, const op *o)

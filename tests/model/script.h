@@ -139,6 +139,7 @@ typedef enum {
     X(stat, 3, 1, 2, 1, 1, A_K)                                                                    \
     X(backup, 1, 0, 1, 0, 0, A_K)                                                                  \
     X(copy, 2, 1, 2, 1, 1, A_K)                                                                    \
+    X(export, 2, 1, 2, 1, 1, A_K)                                                                  \
     X(reopen, 2, 1, 2, 1, 1, A_K)                                                                  \
     X(second, 3, 1, 2, 1, 1, A_K)                                                                  \
     X(check, 0, 0, 0, 0, 0, A_K)

@@ -4,7 +4,7 @@
 // the server that gave it; at the end every route must have been called with success.
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -880,7 +880,7 @@ test('sandboxes', async () => {
 test('every POST hears the key', async () => {
   await load(s);
   const turns = ['sendMessage', 'regenerate', 'fanOut', 'cancelTurn', 'answerQuestion']; // have their own rules: turns.mjs
-  const same = ['useNearby']; // asked twice, it is done once: below
+  const same = ['useNearby', 'importFile']; // asked twice, it is done once: below, and export.mjs
   const posts = operations().filter((op) => op.path.startsWith('/ramet/v1') && op.method === 'POST').map((op) => op.operationId)
     .filter((id) => !turns.includes(id) && !same.includes(id));
   assert.ok(posts.length > 15);
@@ -1048,6 +1048,15 @@ test('overlays, and what an agent was sent', async () => {
   assert.equal((await good(s, 'GET', `sessions/lay/turns/${turn_id}/prompt`)).known, true);
 });
 
+test('exports and imports', async () => {
+  await ready();
+  await good(s, 'POST', 'sessions', post({ id: 'exported' }));
+  const one = await api(s, 'GET', 'sessions/exported/export'), all = await api(s, 'GET', 'export');
+  assert.ok(one.text.endsWith('\n') && all.text.includes('"exported"'));
+  assert.deepEqual(await good(s, 'POST', 'import', { body: one.text }), { sessions_added: 0, entries_added: 0, sessions_known: 1 });
+  assert.deepEqual(await good(s, 'GET', 'import/none'), { upload: 'none', offset: 0 });
+});
+
 test('paths: encoded, unknown, reserved, other methods', async () => {
   await ready();
   for (const id of ['a/b', 'a%2Fb', '..', 'x y', '✓🌍', '?', '#', '+', 'a@b1']) {
@@ -1056,7 +1065,7 @@ test('paths: encoded, unknown, reserved, other methods', async () => {
   }
   const dots = await raw(s.port, 'GET /ramet/v1/sessions/%2e%2e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   assert.match(dots, /^HTTP\/1\.1 404 [^]*session_not_found/);
-  for (const path of ['nothing', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
+  for (const path of ['nothing', 'templates', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
     assert.equal((await call(s, 'GET', path)).body.code, 'not_found', path);
   const wrong = await call(s, 'DELETE', 'sessions');
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, GET, HEAD, OPTIONS']);
@@ -1121,6 +1130,8 @@ test('the examples in docs/api work', async () => {
     ATTACHMENT: (await call(server, 'POST', 'attachments', { body: 'x' })).body.id,
     '/TURN': `/${(await at('sessions/trip/messages', { text: 'well' })).turn_id}` };
   await at('sessions/trip/members/ann', { level: 'reader' }, 'PUT');
+  const exported = scratch('export.jsonl');
+  writeFileSync(exported, (await call(server, 'GET', 'sessions/trip/export')).text);
   const markdown = (await ramet(['help', '--api', 'native'])).out;
   const examples = [...markdown.matchAll(/### (\w+)\n[^]*?```sh\n([^]*?)\n```/g)].map((m) => [m[1], m[2]]);
   assert.ok(examples.length > 50);
@@ -1131,7 +1142,8 @@ test('the examples in docs/api work', async () => {
     if (name === 'restoreSession') await at('sessions/trip', undefined, 'DELETE');
     if (name === 'redoMove') await at('sessions/trip/undo', {});
     if (name === 'removeOverlay') put.OVERLAY = (await at('sessions/trip/overlays', { entry_id: 'e1', action: 'hide' })).id;
-    let command = text.replace('http://127.0.0.1:7077', server.url).replace('@ticket.txt', '@/dev/null');
+    const file = name === 'importFile' ? exported : '/dev/null';
+    let command = text.replace('http://127.0.0.1:7077', server.url).replace('@ticket.txt', `@${file}`);
     for (const [from, to] of Object.entries(put)) command = command.replace(from, to);
     const out = execFileSync('bash', ['-c', `${command} -s -o /dev/null -w '%{http_code}'`], { encoding: 'utf8' });
     assert.match(out, /^2\d\d$/, `${name}: ${command}`);

@@ -217,7 +217,7 @@ export async function call(server, method, path, { user, token, headers = {}, js
   });
   const text = await answer.text();
   let parsed;
-  if ((answer.headers.get('content-type') ?? '').includes('json') && text) parsed = JSON.parse(text);
+  if (/[/+]json/.test(answer.headers.get('content-type') ?? '') && text) parsed = JSON.parse(text);
   return { status: answer.status, headers: answer.headers, text, body: parsed };
 }
 

@@ -393,7 +393,7 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
 
 /* ------------------------------------------------------------------ writing */
 
-static void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer)
+void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer)
 {
     int64_t k = KEY(b->meta.id, n->entry.position);
     bool large = n->flags & FLAG_LARGE;

@@ -46,6 +46,12 @@ ramet_status entries_prepare_copies(ramet_call *c, const ramet_entry_in *in, siz
 typedef struct entry_cols {
     const char *text, *parts, *body;
 } entry_cols;
+/* Checks an entry as a store had it, and prepares it: id, author, client and time are those of `e`,
+ * and the content must be in the form in which it is stored, in valid UTF-8. `writing`: it was
+ * checked before; its body is packed when it is large, and its digest is not computed. The parts of
+ * one that is a text alone are not made. */
+ramet_status entry_restore(ramet_call *c, const ramet_entry *e, const entry_cols *cols,
+                           bool writing, entry_new *n);
 /* The digest of an entry's stored fields; docs/data-model.md has the canonical form. */
 void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t out[HASH_LEN]);
 /* Reads one row of ENTRY_COLS. Large bodies, usage and deltas are loaded too. `cols` may be NULL.
@@ -60,7 +66,9 @@ ramet_entry entry_keep(arena *a, const ramet_entry *e);
 int64_t key_in_tree(txn *tx, int64_t tree, const char *id);
 /* Whether a stored entry has the content that the caller sent (I5). */
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);
-/* Writes prepared entries at the end of a branch and updates its row. */
+/* Writes one row with what belongs to it, and nothing else. */
+void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer);
+/* Writes prepared entries at the end of a branch and brings the row up to date. */
 void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n);
 /* The parts of an entry that consists of one text, or (NULL) of nothing. */
 const char *parts_of_text(arena *a, const char *text);

@@ -14,9 +14,13 @@
 
 #define FILES_MAX 256 /* attachments that an entry may refer to */
 
+#define NO_BATCH SIZE_MAX /* an entry that is not one of a batch */
+
 /* A field of the i-th entry, for messages: "entries[3].parts". */
 static const char *at(ramet_call *c, size_t i, const char *field)
 {
+    if (i == NO_BATCH)
+        return field;
     return arena_printf(c->arena, "entries[%zu].%s", i, field);
 }
 
@@ -257,9 +261,20 @@ static ramet_status fields(ramet_call *c, size_t i, const ramet_entry_in *in)
                   len(in->channel) + len(in->author) + len(in->state_delta);
     if (size > c->ramet->limits.entry_bytes)
         return call_fail(c, RAMET_ENTRY_TOO_LARGE, at(c, i, "text"),
-                         "entry %zu has %zu bytes; at most %zu are allowed", i, size,
-                         c->ramet->limits.entry_bytes);
+                         "entry %zu has %zu bytes; at most %zu are allowed", i == NO_BATCH ? 0 : i,
+                         size, c->ramet->limits.entry_bytes);
     return RAMET_OK;
+}
+
+/* Large content goes to a table of its own. */
+static void pack(ramet_call *c, entry_new *n)
+{
+    size_t most = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
+    if (len(n->text) + len(n->parts) + len(n->body) <= most)
+        return;
+    pack_texts t = {{n->text, n->parts, n->body}};
+    n->packed = pack_make(c->arena, &t, &n->packed_len);
+    n->flags |= FLAG_LARGE;
 }
 
 static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, const char *author,
@@ -286,14 +301,72 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, c
     n->entry.client = c->client;
     n->entry.state_delta = in->state_delta;
     n->entry.created = in->created ? in->created : now;
-    size_t max = n->text && n->body ? INLINE_TWICE_MAX : INLINE_MAX;
-    if (len(n->text) + len(n->parts) + len(n->body) > max) {
-        pack_texts t = {{n->text, n->parts, n->body}};
-        n->packed = pack_make(c->arena, &t, &n->packed_len);
-        n->flags |= FLAG_LARGE;
-    }
+    pack(c, n);
     entry_cols cols = {n->text, n->parts, n->body};
     entry_digest(c->hasher, &n->entry, &cols, n->digest);
+    return RAMET_OK;
+}
+
+static bool differ(const char *a, const char *b)
+{
+    return (a == NULL) != (b == NULL) || (a && strcmp(a, b) != 0);
+}
+
+/* What stands in the way of restoring it as it is. */
+static ramet_status restore_check(ramet_call *c, const ramet_entry *e, const ramet_entry_in *in)
+{
+    TRY(fields(c, NO_BATCH, in));
+    if (e->client)
+        TRY(check_id(c, "client", e->client));
+    TRY(json_field(c, NO_BATCH, "body", in->body, false));
+    return json_field(c, NO_BATCH, "state_delta", in->state_delta, true);
+}
+
+/* The text is not checked: a reader of JSON gives valid UTF-8 alone. */
+static ramet_status restore_content(ramet_call *c, const ramet_entry *e, const entry_cols *cols,
+                                    const ramet_entry_in *in, entry_new *n)
+{
+    n->text = cols->text;
+    if (cols->parts)
+        TRY(content(c, NO_BATCH, in, n));
+    if (differ(n->text, cols->text) || differ(n->parts, cols->parts))
+        return call_fail(c, RAMET_INVALID, "parts", "text and parts of entry %s do not fit", e->id);
+    TRY(usage_check(c, NO_BATCH, in->usage, n));
+    if (e->usage && differ(n->entry.usage->currency, e->usage->currency))
+        return call_fail(c, RAMET_INVALID, "usage", "the currency of entry %s does not fit", e->id);
+    return RAMET_OK;
+}
+
+ramet_status entry_restore(ramet_call *c, const ramet_entry *e, const entry_cols *cols,
+                           bool writing, entry_new *n)
+{
+    bool plain = strcmp(e->format, "ramet") == 0;
+    ramet_entry_in in = {.id = e->id,
+                         .role = e->role,
+                         .text = cols->parts ? NULL : cols->text,
+                         .parts = cols->parts,
+                         .format = plain ? NULL : e->format,
+                         .body = cols->body,
+                         .turn_id = e->turn_id,
+                         .channel = e->channel,
+                         .author = e->author,
+                         .usage = e->usage,
+                         .state_delta = e->state_delta};
+    *n = (entry_new){.same_as = -1};
+    if (!writing)
+        TRY(restore_check(c, e, &in));
+    TRY(restore_content(c, e, cols, &in, n));
+    if (in.state_delta)
+        n->flags |= FLAG_DELTA;
+    n->body = cols->body;
+    n->entry = *e;
+    n->entry.text = cols->text ? cols->text : "";
+    n->entry.parts = cols->parts;
+    n->entry.body = cols->body;
+    if (writing)
+        pack(c, n);
+    else
+        entry_digest(c->hasher, &n->entry, cols, n->digest);
     return RAMET_OK;
 }
 

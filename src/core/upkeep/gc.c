@@ -18,10 +18,12 @@
  */
 #include "core/upkeep/gc.h"
 
+#include "ramet/export.h"
 #include "core/access/share.h"
 #include "core/attachment/attachment_upkeep.h"
 #include "core/call.h"
 #include "core/columns.h"
+#include "core/export/import_lock.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
@@ -294,7 +296,8 @@ static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, name_order);
     for (size_t i = 0; i < all.n; i++)
-        if (!i || all.items[i].tree != all.items[i - 1].tree)
+        if ((!i || all.items[i].tree != all.items[i - 1].tree) &&
+            !import_running(&tx, all.items[i].tree))
             VEC_PUSH(g->arena, trees, all.items[i]);
     return txn_done(&tx, RAMET_OK);
 }
@@ -638,6 +641,7 @@ static ramet_status trees_run(txn *tx, void *arg)
         tree_write(tx, Q_place_clear, tree, 0);
         tree_write(tx, Q_overlay_clear, tree, 0);
         tree_write(tx, Q_transfer_clear, tree, 0);
+        import_lock(tx, tree, NULL);
         if (tree != highest)
             tree_write(tx, Q_tree_del, tree, 0);
     }
@@ -697,5 +701,5 @@ ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void
             .arena = arena_new()};
     ramet_status st = run(&g);
     arena_free(g.arena);
-    return st;
+    return st == RAMET_OK && !dry_run ? ramet_import_tidy(c) : st;
 }

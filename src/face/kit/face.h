@@ -36,7 +36,8 @@ enum {
     ROUTE_KEYLESS = 128, /* a write without Idempotency-Key: it signs a browser in or out, which
                             does not change the store */
     ROUTE_PAGE = 256,    /* reads history: a read replica may answer it */
-    ROUTE_ALWAYS_STREAMS = 512 /* turns are answered with events whatever Accept says */
+    ROUTE_ALWAYS_STREAMS = 512, /* turns are answered with events whatever Accept says */
+    ROUTE_IMPORT = 1024         /* an upload that may be as long as a file to import */
 };
 
 typedef struct face_route {

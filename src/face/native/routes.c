@@ -375,6 +375,32 @@ ROUTE("DELETE", V1 "/attachments/{attachment}", ROLE_USER, .name = "deleteAttach
  .summary = "Delete an attachment that no entry refers to", .success = 204, .run = api_attachment_delete,
  .about = "For its uploader only.", .statuses = "ATTACHMENT_NOT_FOUND ATTACHMENT_IN_USE FORBIDDEN"),
 
+/* ------------------------------------------------------------------ export, import */
+ROUTE("GET", S1 "/export", ROLE_USER, .name = "exportSession", .group = "Export and import",
+ .summary = "A session, or its tree, as a file", .success = 200, .run = api_export_session,
+ .about = "`jsonl` is Ramet's own format, which an import takes back (docs/export.md); `md` and `html` are for people. Sessions that the caller may not see are not in it. "
+          "With `path` or `branch` it has only these paths, as if nothing else had happened in the session.",
+ .query = FIELDS(F("format", ENUM, "`jsonl` when not given", .values = "jsonl|md|html"), F("tree", BOOL, "the whole tree, as far as the caller may see it"),
+                 F("with_adk", BOOL, "`jsonl`: the adk log, too; it may hold credentials"), F("path", BOOL, "only the present path of each session"),
+                 F("branch", ARRAY, "only the path of this branch; may be repeated")),
+ .statuses = E_WRITE " BRANCH_NOT_FOUND", .example = "format=md"),
+ROUTE("GET", V1 "/export", ROLE_USER, .name = "exportAll", .group = "Export and import",
+ .summary = "All that the caller has, as a file", .success = 200, .run = api_export_all,
+ .query = FIELDS(F("format", ENUM, "`jsonl` when not given", .values = "jsonl|md|html"), F("all_users", BOOL, "everything in the store; administrators only"),
+                 F("with_adk", BOOL, "`jsonl`: the adk log, too, where the caller may read it"), F("path", BOOL, "only the present path of each session")),
+ .statuses = "FORBIDDEN", .example = "format=jsonl"),
+ROUTE("POST", V1 "/import", ROLE_USER, .name = "importFile", .group = "Export and import", .flags = ROUTE_WRITE | ROUTE_UPLOAD | ROUTE_IMPORT | ROUTE_KEYLESS,
+ .summary = "Adds what a file has and the store has not", .success = 200, .answer = "ImportReport", .run = api_import_post, .sink = api_import_sink,
+ .about = "The body is an export (`jsonl`). It is checked whole before anything is written: damaged, it is refused with the number of the line, and nothing is added. "
+          "What is there already adds nothing. The sessions belong to the caller; with `owners` an administrator restores owners and members. "
+          "With `upload`, a name of the caller's choice, what came is kept for a day when the connection breaks: ask for the `offset`, and send the rest with it.",
+ .query = FIELDS(F("owners", BOOL, "owners and members are those of the file; administrators only"), F("upload", TEXT, "1 to 64 letters, digits, - and _"),
+                 F("offset", INT, "where in the file the body begins; 0 when not given", .max = INT64_MAX)),
+ .statuses = "IMPORT_DAMAGED IMPORT_CONFLICT SESSION_EXISTS SESSION_DELETED FORBIDDEN TOO_LARGE BUSY", .example = "upload=laptop-1"),
+ROUTE("GET", V1 "/import/{upload}", ROLE_USER, .name = "getImportOffset", .group = "Export and import",
+ .summary = "How much of an upload is there", .success = 200, .answer = "ImportOffset", .run = api_import_offset,
+ .query = FIELDS(F("owners", BOOL, "of an import with `owners`"))),
+
 /* ------------------------------------------------------------------ shares */
 ROUTE("POST", S1 "/shares", ROLE_USER, .name = "createShare", .group = "Share links", .flags = ROUTE_WRITE,
  .summary = "Create a share link", .success = 201, .answer = "Share", .run = api_share_post,
@@ -452,6 +478,7 @@ static const face_param params[] = {
     {"tag", "a tag, percent-encoded", "travel"},
     {"user", "a user, percent-encoded", "ann"},
     {"attachment", "an attachment id", "ATTACHMENT"},
+    {"upload", "name of an upload", "laptop-1"},
     {"share", "id of a share link", "SHARE"},
     {"token", "id of an API key", "TOKEN"},
     {"turn", "id of a turn", "TURN"},

@@ -39,6 +39,7 @@ typedef struct lite_stmt {
     sqlite3_stmt *stmt;
     sql_id id;
     bool busy;               /* stepped and not reset */
+    bool by_time;            /* it is the one of its kind that goes by time (by_time()) */
     int map[MAX_PARAMS + 1]; /* $n -> SQLite's own number, 0 when unused */
 } lite_stmt;
 
@@ -363,25 +364,20 @@ static int64_t last_number(db *base, db_kind what, int64_t *at)
     return v;
 }
 
-/* Only a damaged file has used up the numbers. */
-static int64_t number_after(db *base, int64_t last)
-{
-    if (last < INT64_MAX)
-        return last + 1;
-    db_fail(base, RAMET_DAMAGED, "a row has the highest number there is; run fsck");
-    return last;
-}
-
-/* Every number is above the ones before, so `above` does not matter. */
+/* Every number is above the ones before, so `above` does not matter. Only this transaction can add
+ * events, so one read of them is enough. */
 static int64_t lite_number(db *base, db_kind what, int64_t *at, bool above)
 {
+    int64_t *event = &lite_of(base)->event, last = what == DB_EVENT ? *event : 0;
     (void)above;
-    int64_t *event = &lite_of(base)->event;
-    if (what != DB_EVENT)
-        return number_after(base, last_number(base, what, what == DB_SESSION ? at : NULL));
-    /* Only this transaction can add events, so one read is enough. */
-    *event = number_after(base, *event ? *event : last_number(base, what, NULL));
-    return *event;
+    if (!last)
+        last = last_number(base, what, what == DB_SESSION ? at : NULL);
+    if (last == INT64_MAX) /* only in a damaged file */
+        db_fail(base, RAMET_DAMAGED, "a row has the highest number there is; run fsck");
+    last += last < INT64_MAX;
+    if (what == DB_EVENT)
+        *event = last;
+    return last;
 }
 
 static int64_t lite_highest(db *base, db_kind what)
@@ -391,12 +387,12 @@ static int64_t lite_highest(db *base, db_kind what)
 
 /* -------------------------------------------------------------- statements */
 
-/* A file that was copied from a store whose numbers do not rise with time has an index by time. */
+/* A file whose sessions were copied or imported, so that their numbers do not rise with time, has
+ * an index by time, and lists go by it. */
 static sql_id by_time(lite *d, sql_id id)
 {
-    bool is_list = id == Q_session_newest || id == Q_statistics_all;
-    if (!is_list ||
-        !db_one(&d->base, "SELECT count(*) FROM sqlite_master WHERE name='session_by_time'"))
+    static const char index[] = "SELECT count(*) FROM sqlite_master WHERE name='session_by_time'";
+    if ((id != Q_session_newest && id != Q_statistics_all) || !db_one(&d->base, index))
         return id;
     return id == Q_session_newest ? Q_session_by_time : Q_statistics_by_time;
 }
@@ -413,7 +409,11 @@ static lite_stmt *prepare(lite *d, sql_id id)
         return &d->none;
     }
     lite_stmt *q = xcalloc(1, sizeof *q);
-    *q = (lite_stmt){.base = {&sqlite_engine, &d->base}, .connection = d, .stmt = s, .id = id};
+    *q = (lite_stmt){.base = {&sqlite_engine, &d->base},
+                     .connection = d,
+                     .stmt = s,
+                     .id = id,
+                     .by_time = by_time(d, id) != id};
     for (int i = 1; i <= MAX_PARAMS; i++) {
         char name[8];
         snprintf(name, sizeof name, "$%d", i);
@@ -443,6 +443,13 @@ static db_stmt *lite_query(db *base, sql_id id)
         return &prepare(d, id)->base;
     if (q->busy)
         lite_end(&q->base);
+    /* An import may have made the index since: then the statement is another one from here on. */
+    if (!q->by_time && by_time(d, id) != id) {
+        sqlite3_finalize(q->stmt);
+        free(q);
+        d->stmts[id] = NULL;
+        return &prepare(d, id)->base;
+    }
     return &q->base;
 }
 

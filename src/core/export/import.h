@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * import.h: what the files of an import share.
+ *
+ *   M1  The file lies in a spool. It is read twice: once to check everything that can be checked
+ *       without writing, the hash of every entry included; then to write. Nothing is written before
+ *       the first pass has come to its end.
+ *   M2  While a tree is being written, its sessions are tombstones (G5 in core/upkeep/gc.c), and
+ *       each branch is as long as the entries that were written to it, and starts on its parent
+ *       only when that is complete. So at any time the store is sound, nobody sees anything of the
+ * tree, and gc removes it when the import died. The last transaction puts the sessions in place of
+ * their tombstones, after fsck's own checks of how they, their moves, records and branches refer to
+ * each other. M3  A note in `meta` ("import TREE") says which process writes a tree and until when;
+ * gc leaves the tree alone until then. M4  What is in the store already is compared and not
+ * written. So an import that was interrupted is done again from the start, and writes only what is
+ * missing. M5  Memory grows with the sessions and branches of one tree, and with one batch of rows.
+ *
+ * A reader of a foreign format turns its file into such records, in a spool of its own, and the
+ * rest is the same.
+ *
+ *   import.c         spools, the two passes
+ *   import_read.c    lines, and the sessions and branches of a tree
+ *   import_check.c   the first pass
+ *   import_known.c   what of a tree is in the store already
+ *   import_write.c   the second pass: rows in bounded transactions
+ *   import_end.c     the last transaction of a tree
+ */
+#ifndef CORE_EXPORT_IMPORT_H
+#define CORE_EXPORT_IMPORT_H
+
+#include "ramet/export.h"
+#include "core/export/import_lock.h"
+#include "core/export/record.h"
+#include "core/model/branch.h"
+#include "core/model/entry.h"
+
+/* Lines of a file, each with its number. */
+typedef struct import_reader {
+    int fd;
+    char *p;
+    size_t at, n, cap, most; /* [at, n) was read and not given out; most bytes of a line */
+    int64_t offset, line;    /* of the next line; lines count from 1 */
+    sha *digest;             /* of the lines before the last one given; NULL: not wanted */
+    const char *last;        /* the line given last */
+    size_t last_n;
+} import_reader;
+
+typedef struct import_session {
+    int64_t parent, created, no, depth;
+    bool gone;
+    int64_t line;
+    int64_t last[RAMET_LOG_ADK + 1]; /* the branch where its record goes on, by log */
+} import_session;
+
+typedef struct import_branch {
+    int64_t session, parent, over, base, len, created, touched;
+    int log, type;
+    uint8_t start[HASH_LEN], tip[HASH_LEN];
+    /* the first pass */
+    int64_t next;         /* position that must come */
+    uint8_t at[HASH_LEN]; /* hash before it */
+    int64_t line;
+    size_t kids, n_kids; /* branches that start on it, in import_tree.kids, by base */
+    /* the second pass */
+    branch_row row;
+    int64_t jump;    /* number in the file of the branch that row.meta.jump names */
+    bool live, last; /* a head; the record goes on here */
+} import_branch;
+
+/* A tree of the file: what is known of it from its first records. */
+typedef struct import_tree {
+    const char *id, *sandbox;
+    int64_t created, line;
+    int64_t n_sessions, n_branches, n_entries; /* as the tree's record has them */
+    import_session *sessions;                  /* by number, from 1 */
+    import_branch *branches;
+    size_t *kids;
+    int64_t have_sessions, have_branches, have_entries, have_full;
+    int64_t tree; /* its number in the store, once it is being written */
+} import_tree;
+
+/* Where a tree lies in the file. */
+typedef struct import_mark {
+    int64_t offset, line;
+    int64_t sessions_offset, sessions_line; /* its members, then its sessions */
+    int64_t contents_offset, contents_line; /* its attachments; 0: none */
+    bool known;
+} import_mark;
+
+typedef struct import_op {
+    enum { OP_ROW, OP_ENTRY } kind;
+    record_kind of; /* OP_ROW */
+    copy_cell *row;
+    entry_new *entry; /* OP_ENTRY */
+    import_branch *branch;
+    int64_t peer;
+    int64_t line;
+} import_op;
+
+typedef struct import_job {
+    ramet_call *call;
+    import_reader in;
+    ramet_progress progress;
+    void *arg;
+    ramet_import_out *out;
+    const char *user; /* NULL: owners and members are those of the file */
+    arena *all, *tree, *line, *batch, *scratch;
+    VEC(import_mark) marks;
+    int64_t total, done; /* entries */
+    import_tree t;
+    VEC(import_op) ops; /* in `batch` */
+    char host[HOST_TEXT];
+} import_job;
+
+/* RAMET_IMPORT_DAMAGED with the number of the line. */
+ramet_status import_damaged(import_job *j, int64_t line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+bool import_tick(import_job *j, const char *doing, int64_t entries);
+ramet_status import_stopped(import_job *j);
+
+/* ---- import_read.c */
+
+void reader_init(import_reader *r, int fd, size_t most);
+void reader_release(import_reader *r);
+void reader_seek(import_reader *r, int64_t offset, int64_t line);
+/* The next line, without its end; NULL at the end of the file. *st: RAMET_IMPORT_DAMAGED when a
+ * line is too long, RAMET_IO. */
+const char *reader_next(import_job *j, import_reader *r, size_t *n, ramet_status *st);
+/* The next record, in `a`; r->kind RECORD_UNKNOWN at the end of the file. */
+ramet_status import_next(import_job *j, import_reader *in, arena *a, record *r);
+/* How many forks are above each session. The first one that is not below the root, or 0. */
+int64_t import_depths(import_tree *t);
+/* The branches of the tree (indexes), parents before children: the order of their entries. */
+size_t *import_order(import_job *j);
+/* Takes a record of the tree's model: tree, session, gone, branch. */
+ramet_status import_model(import_job *j, record *r, int64_t line);
+/* An entry from its record. `writing`: it is made ready to be written, and its hash is not computed
+ * again. */
+ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, entry_new *n,
+                          int64_t *branch, int64_t *peer);
+/* References of a row to sessions and branches of the tree, checked; with `translate` they become
+ * numbers of the store. */
+ramet_status import_refs(import_job *j, record_kind kind, copy_cell *row, int64_t line,
+                         bool translate);
+/* The `sides` of a verdict; with `translate` as the store keeps them. */
+ramet_status import_sides(import_job *j, record *r, int64_t line, bool translate, const char **out);
+
+/* ---- the passes */
+
+ramet_status import_check(import_job *j);
+/* Whether the store has the whole tree (*known), nothing of it, or something else of it, which is
+ * RAMET_IMPORT_CONFLICT. After its branches were read. */
+ramet_status import_known(import_job *j, const import_mark *m, bool *known);
+/* RAMET_IMPORT_CONFLICT when the store has another thing of that kind with the id. */
+ramet_status import_id_free(import_job *j, record_kind kind, const char *id, int64_t line);
+ramet_status import_tree_write(import_job *j, const import_mark *m);
+ramet_status import_tree_end(import_job *j, const import_mark *m);
+/* Length, tip and marks of a branch, as they are by now. */
+void import_branch_update(txn *tx, const import_branch *b);
+/* Inserts a row by its table. */
+void import_row_add(txn *tx, int table, const copy_cell *row);
+
+#endif
