@@ -174,6 +174,8 @@ ramet_entry *entry_named(cli *c, const char *session, int64_t branch, const char
 bool side_named(cli *c, const char *word, ramet_side_in *out, int *code);
 /* --branch; 0 when not given. False: reported. */
 bool branch_option(cli *c, int64_t *branch, int *code);
+/* A branch of a session: like b17, or the name that it alone has. */
+bool branch_named(cli *c, const char *session, const char *word, int64_t *branch, int *code);
 /* The one of a few ids that a word names: all of it, or the only one with these first or last
  * characters (4 or more). The word itself when there is none; NULL when there are several. */
 const char *id_named(const char *const *ids, size_t n, const char *word);

@@ -43,7 +43,8 @@ const topic_def cli_names[] = {
     {"ENTRY",
      "an entry's id, or its first or last characters (4 or more) when only one entry of the "
      "path has them; @1 is the first entry, @2 the second, @-1 the last"},
-    {"BRANCH", "a branch as 'ramet branches' shows it, like b17"},
+    {"BRANCH", "a branch as 'ramet branches' shows it, like b17; for 'switch', 'branch' and "
+               "'prune' its name, too"},
     {"SIDE", "a SESSION, or a branch of one: SESSION@b17"},
     {"SPAN", "90s, 30m, 12h, 7d or 2w"},
     {"TIME", "a date (2026-01-31), an RFC 3339 time, or a SPAN back from now"},
@@ -197,6 +198,7 @@ const command_def cli_commands[] = {
              "starts one for the store's file meanwhile.",
     .args = ARGS(MAYBE("SESSION", "the session to go on in", WORD_SESSION), MANY("MESSAGE", "what to say", WORD_ANY)),
     .options = OPTIONS(VALUE("agent", 0, OPT_TEXT, "NAME", "who answers (default: the session's agent)"),
+                       FLAG("head", 0, "go on at the head, not at the session's favourite path"),
                        WORD("config", 0, "FILE", "settings of the server that is started, its agents too", WORD_FILE)),
     .examples = EXAMPLES({"chat", "a new conversation with the built-in agent echo"},
                          {"chat @ 'And by bus?'", "one message to the newest session"}),
@@ -462,9 +464,36 @@ const command_def cli_commands[] = {
 },
 {
     .name = "restore", .group = GROUP_KEEP, .synopsis = "ID", .run = cmd_restore,
-    .summary = "Bring a deleted session back",
-    .args = ARGS(ARG("ID", "its full id: lists no longer show it", WORD_ANY)),
-    .options = OPTIONS(FLAG("tree", 0, "all that the same delete took")),
+    .summary = "Bring a deleted session, or a pruned branch, back",
+    .args = ARGS(ARG("ID", "its full id: lists no longer show it; with --branch a SESSION", WORD_ANY)),
+    .options = OPTIONS(FLAG("tree", 0, "all that the same delete took"),
+                       VALUE("branch", 'b', OPT_TEXT, "BRANCH", "this branch of the session, which was pruned"),
+                       FLAG("all", 0, "with --branch: all that the same prune took")),
+},
+{
+    .name = "branch", .group = GROUP_KEEP, .synopsis = "SESSION BRANCH", .run = cmd_branch,
+    .summary = "Name a branch, or make it the path that its session opens at",
+    .about = "A session has at most one favourite path. 'ramet chat' and the page open the session there; everything "
+             "else that names no branch means the head.",
+    .args = ARGS(SESSION_ARG, ARG("BRANCH", "one of its branches", WORD_BRANCH)),
+    .options = OPTIONS(VALUE("name", 0, OPT_TEXT, "NAME", "its name, at most 100 characters; '' removes it"),
+                       FLAG("favourite", 0, "the session opens at it"),
+                       FLAG("no-favourite", 0, "the session opens at its head again")),
+    .examples = EXAMPLES({"branch @ b3 --name 'by train'", "a name, which 'ramet switch' takes, too"},
+                         {"branch @ b3 --favourite", "the path that chats go on with"}),
+},
+{
+    .name = "prune", .group = GROUP_KEEP, .synopsis = "SESSION [BRANCH]", .run = cmd_prune,
+    .summary = "Take a branch, or all but the present path, out of a session",
+    .about = "What is pruned is in no list, search or record any more. 'ramet restore --branch' brings it back until "
+             "'ramet gc' takes it, 7 days later at the earliest; from then on an undo into it is refused. What another "
+             "session, or another branch, needs is not pruned.",
+    .args = ARGS(SESSION_ARG, MAYBE("BRANCH", "the branch that goes", WORD_BRANCH)),
+    .options = OPTIONS(FLAG("others", 0, "all branches that are not on the path of the head"),
+                       FLAG("dry-run", 0, "only say what would go"),
+                       FLAG("list", 'l', "show what was pruned"),
+                       FLAG("yes", 'y', "do not ask")),
+    .examples = EXAMPLES({"prune @ --others --dry-run", "what would go"}, {"prune @ b3", "one branch"}),
 },
 {
     .name = "serve", .group = GROUP_SERVE, .flags = CMD_NO_STORE, .synopsis = "", .run = cmd_serve,

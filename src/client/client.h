@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/branches.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tokens.h"
 
@@ -56,6 +57,10 @@
     X(head_log)                                                                                    \
     X(versions)                                                                                    \
     X(branches)                                                                                    \
+    X(branches_pruned)                                                                             \
+    X(branch_update)                                                                               \
+    X(prune)                                                                                       \
+    X(branch_restore)                                                                              \
     X(ancestry)                                                                                    \
     X(children)                                                                                    \
     X(tree)                                                                                        \

@@ -146,6 +146,7 @@ const form_schema form_session = {
     F("created_at", TIME, "when it was made", AT(TIME, created)),
     F("updated_at", TIME, "when it last changed", AT(TIME, updated)),
     F("level", ENUM, "only when it is read alone: what the caller may do in it", WORD(LEVELS, level), OMIT),
+    F("favourite", TEXT, "only when it is read alone: the branch that it opens at, when it has one", AT(BRANCH, favourite), OMIT),
     F("cut", OBJECT, "in the answer of fork and rewind: where it really cut", .of = &form_cut),
     F("sync", OBJECT, "in the answer of sync: what was done", .of = &form_sync_done),
     F("depth", INT, "forks above it", AT(INT64, depth)),

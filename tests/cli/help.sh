@@ -50,7 +50,9 @@ Organise
   unshare      End a share link, at once
   promote      Make an ephemeral session a lasting one
   rm           Delete a session, or it and all its forks
-  restore      Bring a deleted session back
+  restore      Bring a deleted session, or a pruned branch, back
+  branch       Name a branch, or make it the path that its session opens at
+  prune        Take a branch, or all but the present path, out of a session
 
 Serve
   acp          Stand between an editor and an ACP agent, and record
@@ -88,7 +90,8 @@ Names
                them; @ is the newest session, @2 the one made before it
   ENTRY        an entry's id, or its first or last characters (4 or more) when only one entry of the
                path has them; @1 is the first entry, @2 the second, @-1 the last
-  BRANCH       a branch as 'ramet branches' shows it, like b17
+  BRANCH       a branch as 'ramet branches' shows it, like b17; for 'switch', 'branch' and 'prune'
+               its name, too
   SIDE         a SESSION, or a branch of one: SESSION@b17
   SPAN         90s, 30m, 12h, 7d or 2w
   TIME         a date (2026-01-31), an RFC 3339 time, or a SPAN back from now
@@ -196,7 +199,7 @@ regenerate	Branch before an answer, for another one
 record	Show everything that was ever appended in a session, in that order
 rewind	Move the head back to an entry
 redo	Take the last undo back
-restore	Bring a deleted session back
+restore	Bring a deleted session, or a pruned branch, back
 reindex	Make the search index anew
 END
 t 'completion: options of a command' 0 __complete rewind --re <<'END'

@@ -424,6 +424,46 @@ test('rewind, undo, redo, switch, sync and the head log', async () => {
   assert.deepEqual([texts(later), later.more_after], [['another'], true]);
 });
 
+test('branches are named, chosen, pruned and restored', async () => {
+  await ready();
+  await talk(s, 'twigs', 3);
+  const old = (await good(s, 'GET', 'sessions/twigs')).head.branch_id;
+  await good(s, 'POST', 'sessions/twigs/rewind', post({ at: { entry_id: 'e1' } }));
+  await good(s, 'POST', 'sessions/twigs/entries', post({ entries: [user('another', { id: 'e4' })] }));
+  const at = `sessions/twigs/branches/${old}`;
+  const named = await good(s, 'PATCH', at, post({ name: 'the long way', favourite: true }));
+  assert.equal(named.name, 'the long way');
+  assert.equal(named.favourite, true);
+  assert.equal((await good(s, 'GET', 'sessions/twigs')).favourite, old);
+  assert.notEqual((await good(s, 'GET', 'sessions/twigs')).head.branch_id, old, 'the head stays');
+  await bad(s, 'PATCH', at, post({ name: 'n'.repeat(101) }), 413, 'too_large');
+  await bad(s, 'PATCH', 'sessions/twigs/branches/nowhere', post({ name: 'x' }), 404, 'branch_not_found');
+  const head = (await good(s, 'GET', 'sessions/twigs')).head.branch_id;
+  await bad(s, 'POST', `sessions/twigs/branches/${head}/prune`, post({}), 409, 'branch_needed');
+  assert.deepEqual(await good(s, 'POST', `${at}/prune`, post({ dry_run: true })),
+                   { branches: [old], entries: 2, kept: [], dry_run: true });
+  await good(s, 'POST', 'sessions/twigs/fork', post({ id: 'needs', branch_id: old, at: { entry_id: 'e2' } }));
+  const refused = await bad(s, 'POST', `${at}/prune`, post({}), 409, 'branch_needed');
+  assert.match(refused.body.error, /session needs needs its entry 2/);
+  const others = await good(s, 'POST', `sessions/twigs/branches/${head}/prune`, post({ others: true, dry_run: true }));
+  assert.deepEqual(others, { branches: [], entries: 0, dry_run: true,
+                             kept: [{ branch_id: old, reason: 'session needs needs its entry 2' }] });
+  await talk(s, 'free', 2);
+  const gone = (await good(s, 'GET', 'sessions/free')).head.branch_id;
+  const now = await good(s, 'POST', 'sessions/free/rewind', post({ at: { entry_id: 'e1' } }));
+  await good(s, 'POST', `sessions/free/branches/${now.head.branch_id}/prune`, post({ others: true }));
+  assert.deepEqual((await good(s, 'GET', 'sessions/free/branches')).branches.map((b) => b.branch_id), [now.head.branch_id]);
+  const pruned = (await good(s, 'GET', 'sessions/free/branches?pruned=true')).branches;
+  assert.equal(pruned[0].branch_id, gone);
+  assert.match(pruned[0].pruned_at, /Z$/);
+  await bad(s, 'POST', 'sessions/free/undo', post({}), 409, 'branch_pruned');
+  await bad(s, 'POST', 'sessions/free/switch', post({ branch_id: gone }), 409, 'branch_pruned');
+  await bad(s, 'GET', `sessions/free/entries?branch=${gone}`, {}, 409, 'branch_pruned');
+  assert.equal((await good(s, 'GET', 'sessions/free/record')).total, 1);
+  assert.deepEqual((await good(s, 'POST', `sessions/free/branches/${gone}/restore`, post({ all: true }))).branches, [gone]);
+  assert.equal((await good(s, 'POST', 'sessions/free/undo', post({}))).head.branch_id, gone);
+});
+
 test('an ETag of a page changes with all that it shows', async () => {
   await ready();
   await talk(s, 'tag', 4);
@@ -747,6 +787,8 @@ test('a repeated request with the same key is answered once', async () => {
   await twice('sessions/i/undo', {}, 'k', 200, spaced);
   await twice('sessions/i/redo', {}, 'k', 200, spaced);
   await twice('sessions/i/switch', { branch_id }, 'k', 200, { branch_id: 'b99' });
+  await twice(`sessions/i/branches/${branch_id}/prune`, { others: true }, 'k', 200, {});
+  await twice(`sessions/i/branches/${branch_id}/restore`, {}, 'k', 200, { all: true });
   await twice('sessions/i/sync', { entries: [user('text 1')] }, 'k', 200, { entries: [] });
   await twice('sessions/i/tags', { tags: ['t'] }, 'k', 200, { tags: ['u'] });
   await twice('sessions/i/shares', {}, 'k', 201, { write: true });
@@ -1061,6 +1103,7 @@ test('the examples in docs/api work', async () => {
     if (onPostgres && name === 'backupStore') continue;
     await at('sessions/trip/sync', { entries: [user('How do I get to Lisbon?', { id: 'e1' })] });
     if (name === 'restoreSession') await at('sessions/trip', undefined, 'DELETE');
+    if (name === 'pruneBranch') await at('sessions/trip/switch', { branch_id: 'b1' });
     if (name === 'redoMove') await at('sessions/trip/undo', {});
     let command = text.replace('http://127.0.0.1:7077', server.url).replace('@ticket.txt', '@/dev/null');
     for (const [from, to] of Object.entries(put)) command = command.replace(from, to);

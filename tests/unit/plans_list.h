@@ -244,6 +244,18 @@
     X(sandbox_named_count, "'b1','ann'")                                                           \
     X(sandbox_user, "'','few'")                                                                    \
     X(sandbox_user_count, "'','few'")                                                              \
+    X(note_get, "5,5,5")                                                                           \
+    X(note_of_session, "5,5")                                                                      \
+    X(note_of_tree, "5")                                                                           \
+    X(note_put, "5,5,5,'n',0,1,1,1,1")                                                             \
+    X(note_del, "5,5,5")                                                                           \
+    X(note_clear, "5,5")                                                                           \
+    X(note_due, "5,9000000,5")                                                                     \
+    X(note_mark, "5,1")                                                                            \
+    X(note_taken, "5")                                                                             \
+    X(branch_run_on, "1,100005")                                                                   \
+    X(copy_branch_note_read, "5,5,5,9000000,5")                                                    \
+    X(copy_branch_note_cut, "5,5,5")                                                               \
     X(origin_get, "5,5")                                                                           \
     X(origin_clear, "5,5")                                                                         \
     X(origin_started, "2,1")                                                                       \
@@ -397,6 +409,8 @@
     X(orphan_share, "fsck compares whole tables")                                                  \
     X(orphan_turn, "fsck compares whole tables")                                                   \
     X(orphan_task, "fsck compares whole tables")                                                   \
+    X(orphan_note, "fsck compares whole tables")                                                   \
+    X(odd_note, "fsck reads whole tables")                                                         \
     X(orphan_origin, "fsck compares whole tables")                                                 \
     X(orphan_transfer, "fsck compares whole tables")                                               \
     X(orphan_indexed, "fsck compares whole tables")

@@ -28,6 +28,7 @@
 #include "core/model/log_rules.h"
 #include "core/model/move.h"
 #include "core/model/path.h"
+#include "core/model/record.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/model/state.h"
@@ -42,6 +43,18 @@
 static bool is_rewind_event(const entry_kind *kind)
 {
     return kind->channel && strcmp(kind->channel, REWIND_CHANNEL) == 0;
+}
+
+/* The first event of the record that was not pruned, when the very first is at `k`; 0: none. */
+static int64_t first_left(txn *tx, const session_brief *s, int64_t k)
+{
+    note_list notes;
+    record_parts parts;
+    notes_of(tx, s->tree, s->no, &notes);
+    if (!notes_hide(&notes, k))
+        return k;
+    record_parts_of(tx, &s->access, RAMET_LOG_ADK, &notes, &parts);
+    return parts.n ? parts.items[0].key : 0;
 }
 
 /* The first event of the record: inherited, or the session's own. */
@@ -59,11 +72,13 @@ static bool first_event(txn *tx, const session_brief *s, entry_kind *out)
     q_int(q, 4, 0);
     int64_t k = q_row(q) ? q_col_int(q, 1) : 0;
     q_end(q);
+    if (k && s->first_adk != s->adk)
+        k = first_left(tx, s, k);
     return k && branch_load(tx, s->tree, KEY_BRANCH(k), &b) &&
            entry_kind_at(tx, &b.meta, KEY_POS(k), out);
 }
 
-static bool adk_is(txn *tx, const session_brief *s)
+bool adk_is(txn *tx, const session_brief *s)
 {
     entry_kind kind;
     return first_event(tx, s, &kind) && kind.turn && kind.format &&
@@ -303,6 +318,7 @@ void adk_register(ramet *r)
         .mark = adk_mark,
         .left = adk_left,
         .append_rewind = adk_append_rewind,
+        .may_hide = adk_may_hide,
         /* kagent keeps the headers of requests there, which may hold credentials. */
         .private_state_key = "headers"};
     log_rules_register(r, RAMET_LOG_ADK, &rules);
@@ -354,41 +370,26 @@ static void walk_part(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int
     walk_path(tx, w, b, lo, hi);
 }
 
-typedef struct run_part {
-    int64_t rec, key;
-} run_part;
-
 /* `number` is that of its first event; returns the number behind its last. */
 static int64_t walk_record(txn *tx, adk_walk *w, const session_full *s, int64_t number)
 {
-    VEC(run_part) runs = {0};
+    note_list notes;
+    record_parts parts;
     branch_row b;
-    db_stmt *q = db_query(tx->db, Q_run_all);
-    q_int(q, 1, s->tree);
-    q_int(q, 2, s->no);
-    while (q_row(q)) {
-        run_part r = {col_record(q, 1), q_col_int(q, 2)};
-        if (q_col_int(q, 0) == RAMET_LOG_ADK)
-            VEC_PUSH(tx->arena, &runs, r);
-    }
-    for (size_t i = 0; i < runs.n; i++) {
-        bool last = i + 1 == runs.n;
-        int64_t lo = KEY_POS(runs.items[i].key);
-        int64_t n = last ? 0 : runs.items[i + 1].rec - runs.items[i].rec;
-        if (!last && (w->stopped || number + n <= w->span->from || number >= w->until)) {
-            number += n;
+    notes_of(tx, s->tree, s->no, &notes);
+    record_parts_of(tx, &s->access, RAMET_LOG_ADK, &notes, &parts);
+    for (size_t i = 0; i < parts.n; i++) {
+        const record_part *p = &parts.items[i];
+        int64_t at = number + p->rec, lo = KEY_POS(p->key);
+        if (w->stopped || at + p->n <= w->span->from || at >= w->until)
             continue;
-        }
-        if (!branch_load(tx, s->tree, KEY_BRANCH(runs.items[i].key), &b)) {
+        if (!branch_load(tx, s->tree, KEY_BRANCH(p->key), &b)) {
             db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged", s->id);
             return number;
         }
-        if (last)
-            n = b.len - lo;
-        walk_part(tx, w, &b, lo, lo + n, number);
-        number += n;
+        walk_part(tx, w, &b, lo, lo + p->n, at);
     }
-    return number;
+    return number + parts.total;
 }
 
 /* Sets *length to how many numbers there are. */

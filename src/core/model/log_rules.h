@@ -11,6 +11,7 @@
 #define CORE_MODEL_LOG_RULES_H
 
 #include "core/model/append.h"
+#include "core/model/branch_note.h"
 #include "core/model/move.h"
 
 typedef struct log_rules {
@@ -32,6 +33,10 @@ typedef struct log_rules {
     /* An append whose entry asks for a move itself (ramet_append_in.before_turn). */
     ramet_status (*append_rewind)(txn *tx, const char *session, const append_work *w,
                                   const char *before_turn);
+    /* Whether the reader of the log comes to the same result, now and for every branch that it may
+     * go back to, when other branches than before are left out of the record. */
+    bool (*may_hide)(txn *tx, const session_brief *s, const note_list *before,
+                     const note_list *after);
     /* A key of the state that only callers who may read the log get; NULL: none. */
     const char *private_state_key;
 } log_rules;

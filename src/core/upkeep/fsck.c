@@ -14,6 +14,7 @@
 #include "core/model/key.h"
 #include "core/session/session.h"
 #include "core/txn.h"
+#include "core/upkeep/reach.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -564,6 +565,34 @@ static void verdicts_check(fsck *f)
     fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading the verdicts of a tree");
 }
 
+/* ---------------------------------------------------------------------- notes */
+
+/* What was pruned: never a head, and nothing that a path which is left holds (N2). */
+static void notes_check(fsck *f)
+{
+    reach_tree t;
+    reach_load(&f->tx, f->tx.arena, f->tree, &t);
+    if (db_status(f->tx.db) != RAMET_OK) {
+        db_clear(f->tx.db); /* the branches are damaged, which was told */
+        return;
+    }
+    for (size_t i = 0; i < t.n_sessions; i++)
+        t.sessions[i].dead = t.sessions[i].purging != 0;
+    for (size_t i = 0; i < t.n_branches; i++)
+        t.branches[i].out = t.branches[i].note && t.branches[i].note->state != NOTE_KEPT;
+    reach_find(&t, NULL, NULL);
+    for (size_t i = 0; i < t.n_branches; i++) {
+        const reach_branch *b = &t.branches[i];
+        const fsck_branch *row = branch_at(f, b->id);
+        if (!b->out || b->of->dead || !row)
+            continue;
+        if (row->row.live)
+            fsck_fault(f, fsck_in(row, -1, NULL), "it was pruned and is a head");
+        else if (b->note->keep < b->need)
+            fsck_fault(f, fsck_in(row, b->note->keep, NULL), "it was pruned, and a path needs it");
+    }
+}
+
 /* ---------------------------------------------------------------------- trees */
 
 void fsck_tree(fsck *f)
@@ -591,6 +620,7 @@ void fsck_tree(fsck *f)
         tasks_check(f, s);
     }
     verdicts_check(f);
+    notes_check(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
         recorded_check(f, &f->branches[i]);
         if (f->branches[i].sane &&
@@ -667,6 +697,7 @@ static void rows_check(fsck *f)
         {Q_orphan_turn, "a turn belongs to no session", BY_NUMBER},
         {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
         {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
+        {Q_orphan_note, "a note belongs to no branch", BY_NUMBER},
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},
         {Q_orphan_indexed, "a text to be found by belongs to no entry", BY_KEY},
         {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
@@ -677,6 +708,7 @@ static void rows_check(fsck *f)
         {Q_odd_share, "the secret of a share link is damaged", BY_NUMBER},
         {Q_odd_token, "the secret of a token is damaged", BY_NUMBER},
         {Q_odd_event, "an event is of no known kind", BY_NUMBER},
+        {Q_odd_note, "a note of a branch is damaged", BY_NUMBER},
         {Q_odd_once, "an answer kept by a key is damaged", BY_NUMBER},
         {Q_odd_attachment, "the size of an attachment is negative", BY_NUMBER},
     };

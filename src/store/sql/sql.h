@@ -362,6 +362,7 @@
     TASK_STATEMENTS(X)                                                                             \
     SANDBOX_STATEMENTS(X)                                                                          \
     ORIGIN_STATEMENTS(X)                                                                           \
+    NOTE_STATEMENTS(X)                                                                             \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -383,6 +384,7 @@
 #include "store/sql/event_sql.h"
 #include "store/sql/search_sql.h"
 #include "store/sql/sandbox_sql.h"
+#include "store/sql/note_sql.h"
 #include "store/sql/origin_sql.h"
 #include "store/sql/share_sql.h"
 #include "store/sql/task_sql.h"
