@@ -25,6 +25,7 @@ int cmd_moves(cli *c);
 int cmd_record(cli *c);
 int cmd_state(cli *c);
 int cmd_usage(cli *c);
+int cmd_suggest(cli *c);
 int cmd_fork(cli *c);
 int cmd_rewind(cli *c);
 int cmd_undo(cli *c);

@@ -286,6 +286,15 @@ const command_def cli_commands[] = {
                        VALUE("from", 0, OPT_COUNT, "NUMBER", "only moves before this number")),
 },
 {
+    .name = "suggest", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_suggest,
+    .summary = "Show places that are worth forking, and tags, found in the text",
+    .about = "Corrections, failed tool calls, retries and changes of topic among the last 1,000 entries; 'ramet fork "
+             "SESSION ENTRY --before' goes another way from there. No model is asked.",
+    .args = ARGS(SESSION_ARG),
+    .options = OPTIONS(BRANCH_OPTION, FLAG("tag", 0, "give the session the proposed tags")),
+    .examples = EXAMPLES({"suggest @", "what stands out in the newest session"}),
+},
+{
     .name = "record", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_record,
     .summary = "Show everything that was ever appended in a session, in that order",
     .about = "On whatever branch, abandoned ones too; inherited entries are not in it.",

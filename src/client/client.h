@@ -18,6 +18,7 @@
 #include "ramet.h"
 #include "ramet/branches.h"
 #include "ramet/sandboxes.h"
+#include "ramet/suggest.h"
 #include "ramet/tokens.h"
 
 /* Every call that needs a store. */
@@ -73,6 +74,7 @@
     X(search_update)                                                                               \
     X(state)                                                                                       \
     X(usage_get)                                                                                   \
+    X(suggest)                                                                                     \
     X(members)                                                                                     \
     X(member_set)                                                                                  \
     X(member_remove)                                                                               \

@@ -85,6 +85,19 @@ const form_schema form_version = STRUCT(NULL, NULL,
 #undef S
 const form_schema form_version_list = LIST(NULL, "branches", form_version, NULL);
 
+#define S ramet_suggestion
+const form_schema form_suggestion = STRUCT("Suggestion", "A place that is worth forking.",
+    R("entry_id", TEXT, "where it shows; a fork `before` it can go another way", AT(TEXT, entry_id)),
+    R("kind", ENUM, "", WORD(SUGGESTS, kind)),
+    R("why", TEXT, "one line", AT(STRING, why)));
+#undef S
+
+#define S ramet_suggestions
+const form_schema form_suggestions = STRUCT("Suggestions", "What a look at the text proposes.",
+    R("suggestions", ARRAY, "by position, at most 100", LIST_OF(form_suggestion, items, n)),
+    R("tags", ARRAY, "at most 5, the best first", TEXTS(tags, n_tags)));
+#undef S
+
 #define S ramet_fork_point
 const form_schema form_fork_point = STRUCT("ForkPoint", "Where something leaves the present path.",
     R("position", INT, "entries kept", AT(INT64, position)),

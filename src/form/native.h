@@ -14,6 +14,7 @@
 #include "form/form.h"
 #include "ramet/branches.h"
 #include "ramet/sandboxes.h"
+#include "ramet/suggest.h"
 #include "ramet/tokens.h"
 
 /* clang-format off */
@@ -26,7 +27,7 @@
     X(feedback_list)                                                                               \
     X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(fork_in)      \
     X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
-    X(pruned) X(kept_branch)                                                                       \
+    X(pruned) X(kept_branch) X(suggestions) X(suggestion)                                                                      \
     X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
     X(comparison) X(turn_row) X(compare_side) X(side) X(side_in) X(verdict) X(verdict_list)        \
     X(hit) X(mark) X(hit_list)                                                                     \

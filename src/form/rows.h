@@ -59,6 +59,7 @@
 #define LEVELS   "reader|writer|manager|owner", ramet_level_name
 #define ROLES    "user|assistant|tool|system", ramet_role_name
 #define MOVES    "rewind|undo|redo|switch|edit|regenerate|sync", ramet_move_name
+#define SUGGESTS "correction|failed_tool|retry|topic", ramet_suggestion_name
 #define STATUSES "running|done|cancelled|failed|interrupted", ramet_turn_status_name
 
 /* clang-format on */

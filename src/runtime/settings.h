@@ -124,6 +124,10 @@
          "who answers in a session that has no agent; empty: the first one, else echo")             \
     TEXT(title_agent, "title-agent", "NAME", "",                                                    \
          "who finds titles for sessions that have none; empty: nobody")                             \
+    SWITCH(auto_tag, "auto-tag", "off",                                                             \
+           "a session without tags gets those that suggestions propose, after an answer")           \
+    TEXT(suggest_agent, "suggest-agent", "NAME", "",                                                \
+         "who chooses among the tags that auto-tag proposes; empty: nobody, all are taken")         \
     NUMBER(turns, "turns", 1, 4096, "256", "turns that run at once")                                \
     NUMBER(turn_queue, "turn-queue", 0, 1000000, "256",                                             \
            "turns that may wait for one to end; more are refused with 503")                         \

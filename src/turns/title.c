@@ -14,8 +14,8 @@
 #define TITLE_CHARS 60
 #define TEXT_MAX 4096
 
-static const char question[] = "Give this conversation a title of at most six words. "
-                               "Answer with the title alone, in its language.";
+static const char title_question[] = "Give this conversation a title of at most six words. "
+                                     "Answer with the title alone, in its language.";
 
 typedef struct title {
     run *run;
@@ -93,7 +93,8 @@ static const char *title_of(arena *a, const buf *text)
 }
 
 /* Asks in the fork; the answer is in t->text. */
-static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *fork)
+static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *fork,
+                      const char *question)
 {
     run *r = t->run;
     ramet_entry_in ask = {.role = RAMET_USER, .text = question};
@@ -121,38 +122,47 @@ static bool title_ask(title *t, ramet_call *c, agent *who, const ramet_session *
     return result.end == AGENT_DONE;
 }
 
-static void title_set(title *t, ramet_call *c)
+bool aside_ask(run *r, ramet_call *c, const char *agent_name, const char *reason,
+               const char *question, buf *text)
 {
-    arena *a = arena_new();
-    ramet_session *s;
-    const char *text = title_of(a, &t->text);
-    ramet_session_patch patch = {.title = text};
-    /* A user may have set one meanwhile. */
-    if (*text && ramet_session_get(c, t->run->session, &s) == RAMET_OK && !*s->title)
-        ramet_session_update(c, t->run->session, &patch, &s);
-    arena_free(a);
-}
-
-void title_make(run *r)
-{
-    agent *who = agents_find(r->turns->agents, r->turns->cfg->title_agent);
+    agent *who = agents_find(r->turns->agents, agent_name);
     ramet_agent named = {.name = who->name};
-    ramet_fork_in in = {.reason = "title",
+    ramet_fork_in in = {.reason = reason,
                         .agent = &named,
                         .by_kind = RAMET_BY_SYSTEM,
                         .visibility = RAMET_PRIVATE,
                         .branch = r->branch,
                         .ephemeral_us = LIFE_US};
     title t = {.run = r, .until = time_mono_us() + r->turns->cfg->turn_s * 1000000};
-    ramet_call *c = ramet_call_new(r->turns->store, r->user, NULL);
     ramet_session *fork;
     ramet_delete_out gone;
-    if (ramet_fork(c, r->session, &in, &fork, NULL) == RAMET_OK) {
-        buf_init(&t.text, TEXT_MAX);
-        if (title_ask(&t, c, who, fork))
-            title_set(&t, c);
-        ramet_session_delete(c, fork->id, false, false, &gone);
-        buf_release(&t.text);
-    }
+    if (ramet_fork(c, r->session, &in, &fork, NULL) != RAMET_OK)
+        return false;
+    buf_init(&t.text, TEXT_MAX);
+    bool answered = title_ask(&t, c, who, fork, question);
+    ramet_session_delete(c, fork->id, false, false, &gone);
+    *text = t.text;
+    return answered;
+}
+
+static void title_set(run *r, ramet_call *c, const buf *answer)
+{
+    arena *a = arena_new();
+    ramet_session *s;
+    const char *text = title_of(a, answer);
+    ramet_session_patch patch = {.title = text};
+    /* A user may have set one meanwhile. */
+    if (*text && ramet_session_get(c, r->session, &s) == RAMET_OK && !*s->title)
+        ramet_session_update(c, r->session, &patch, &s);
+    arena_free(a);
+}
+
+void title_make(run *r)
+{
+    ramet_call *c = ramet_call_new(r->turns->store, r->user, NULL);
+    buf text = {0};
+    if (aside_ask(r, c, r->turns->cfg->title_agent, "title", title_question, &text))
+        title_set(r, c, &text);
+    buf_release(&text);
     ramet_call_free(c);
 }

@@ -325,5 +325,11 @@ bool turns_execute(turns *t, arena *a, const node_command *what, char outcome[OU
 
 /* ---- turns/title.c */
 void title_make(run *r);
+/* Asks an agent about the branch of a run in an ephemeral fork that goes afterwards. *text is its
+ * answer, which the caller releases; false: there is none. */
+bool aside_ask(run *r, ramet_call *c, const char *agent_name, const char *reason,
+               const char *question, buf *text);
+/* tag.c: tags for a session that has none, when the setting auto-tag is on. */
+void tags_make(run *r);
 
 #endif

@@ -24,6 +24,7 @@ Look
   tree         Draw the forks of a tree
   branches     List the branches of a session, or the versions of a message
   moves        Show the head log: who moved the head, when and why
+  suggest      Show places that are worth forking, and tags, found in the text
   record       Show everything that was ever appended in a session, in that order
   state        Show the session state, now or at an entry
   usage        Sum tokens and cost of a session, its path and its tree

@@ -460,8 +460,22 @@ test('branches are named, chosen, pruned and restored', async () => {
   await bad(s, 'POST', 'sessions/free/switch', post({ branch_id: gone }), 409, 'branch_pruned');
   await bad(s, 'GET', `sessions/free/entries?branch=${gone}`, {}, 409, 'branch_pruned');
   assert.equal((await good(s, 'GET', 'sessions/free/record')).total, 1);
+  await bad(s, 'GET', `sessions/free/suggestions?branch=${gone}`, {}, 409, 'branch_pruned');
   assert.deepEqual((await good(s, 'POST', `sessions/free/branches/${gone}/restore`, post({ all: true }))).branches, [gone]);
   assert.equal((await good(s, 'POST', 'sessions/free/undo', post({}))).head.branch_id, gone);
+});
+
+test('suggestions', async () => {
+  await ready();
+  await good(s, 'POST', 'sessions', post({ id: 'hints' }));
+  await good(s, 'POST', 'sessions/hints/entries', post({ entries: [
+    user('Which train goes to Lisbon?', { id: 'h1' }), answer('The train at nine goes to Lisbon.', { id: 'h2' }),
+    user('No, I meant the night train to Lisbon.', { id: 'h3' })] }));
+  const { suggestions, tags } = await good(s, 'GET', 'sessions/hints/suggestions');
+  assert.deepEqual(suggestions.map((x) => [x.entry_id, x.kind]), [['h3', 'correction']]);
+  assert.match(suggestions[0].why, /corrects/);
+  assert.deepEqual(tags, ['lisbon', 'train']);
+  assert.deepEqual((await good(s, 'GET', 'sessions/hints')).tags, [], 'suggestions only');
 });
 
 test('an ETag of a page changes with all that it shows', async () => {
@@ -1030,7 +1044,7 @@ test('paths: encoded, unknown, reserved, other methods', async () => {
   }
   const dots = await raw(s.port, 'GET /ramet/v1/sessions/%2e%2e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   assert.match(dots, /^HTTP\/1\.1 404 [^]*session_not_found/);
-  for (const path of ['nothing', 'sessions/x/merge', 'sessions/x/overlays', 'templates', 'import', 'sessions/x/export', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
+  for (const path of ['nothing', 'sessions/x/merge', 'sessions/x/overlays', 'templates', 'import', 'sessions/x/export', 'sessions/', 'sessions/p/entries/'])
     assert.equal((await call(s, 'GET', path)).body.code, 'not_found', path);
   const wrong = await call(s, 'DELETE', 'sessions');
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, GET, HEAD, OPTIONS']);
