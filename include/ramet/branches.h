@@ -11,8 +11,7 @@
  * What goes are the entries of a branch behind the place where the path of the head leaves it. If a
  * path of another session, or of another branch that stays, holds one of them, the branch cannot be
  * pruned. The adk branches that were beside the pruned ones, and beside no others, go along; where
- * a runtime works out from the record of that log what counts (ramet/kagent.h), they stay if it
- * would come to another result without them.
+ * a runtime works out from the record of that log what counts (ramet/kagent.h), they stay.
  */
 #ifndef RAMET_BRANCHES_H
 #define RAMET_BRANCHES_H

@@ -15,6 +15,7 @@
  *       count.
  *   K4  The deltas of rewind events are for that runtime alone: the fold along a path has no need
  *       of them.
+ *   K5  No branch of such a log is pruned: the rule needs the whole record.
  */
 #include "core/ext/adk.h"
 
@@ -45,18 +46,6 @@ static bool is_rewind_event(const entry_kind *kind)
     return kind->channel && strcmp(kind->channel, REWIND_CHANNEL) == 0;
 }
 
-/* The first event of the record that was not pruned, when the very first is at `k`; 0: none. */
-static int64_t first_left(txn *tx, const session_brief *s, int64_t k)
-{
-    note_list notes;
-    record_parts parts;
-    notes_of(tx, s->tree, s->no, &notes);
-    if (!notes_hide(&notes, k))
-        return k;
-    record_parts_of(tx, &s->access, RAMET_LOG_ADK, &notes, &parts);
-    return parts.n ? parts.items[0].key : 0;
-}
-
 /* The first event of the record: inherited, or the session's own. */
 static bool first_event(txn *tx, const session_brief *s, entry_kind *out)
 {
@@ -72,13 +61,11 @@ static bool first_event(txn *tx, const session_brief *s, entry_kind *out)
     q_int(q, 4, 0);
     int64_t k = q_row(q) ? q_col_int(q, 1) : 0;
     q_end(q);
-    if (k && s->first_adk != s->adk)
-        k = first_left(tx, s, k);
     return k && branch_load(tx, s->tree, KEY_BRANCH(k), &b) &&
            entry_kind_at(tx, &b.meta, KEY_POS(k), out);
 }
 
-bool adk_is(txn *tx, const session_brief *s)
+static bool adk_is(txn *tx, const session_brief *s)
 {
     entry_kind kind;
     return first_event(tx, s, &kind) && kind.turn && kind.format &&
@@ -307,6 +294,16 @@ static ramet_status adk_append_rewind(txn *tx, const char *session, const append
     TRY(turn_cut_find(tx, &s, &head, before_turn, true, k, &cut));
     move_to_turn(tx, &s, &cut, "", k, &to);
     return txn_status(tx);
+}
+
+/* What counts is worked out from the whole record, by moves that may name any part of it: so none
+ * of it is left out. */
+static bool adk_may_hide(txn *tx, const session_brief *s, const note_list *before,
+                         const note_list *after)
+{
+    (void)before;
+    (void)after;
+    return !adk_is(tx, s);
 }
 
 void adk_register(ramet *r)
