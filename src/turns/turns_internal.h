@@ -385,4 +385,8 @@ bool aside_ask(const aside *of, buf *text);
 /* ---- turns/title.c */
 void title_make(run *r);
 
+/* ---- turns/tag.c */
+/* Tags an untagged session; for runs of servers with the setting auto-tag. */
+void tags_make(run *r);
+
 #endif

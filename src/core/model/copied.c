@@ -7,7 +7,8 @@
  *   O2  Rows are written with the copy and go with it (gc). They are not part of the entry's
  *       digest, and what they name may be gone.
  *   O3  What a row names is shown only to callers who may see that session now (I10), and only
- *       while it is there. A caller learns from a copy that it is one, not whose it was.
+ *       while it is there and not pruned. A caller learns from a copy that it is one, not whose it
+ *       was.
  *   O4  Live events carry entries without origins: they are rendered once for all their readers.
  */
 #include "core/model/copied.h"
@@ -18,6 +19,7 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
 #include "core/session/session.h"
@@ -64,7 +66,8 @@ static bool end_from(txn *tx, db_stmt *q, ramet_entry_ref *out)
                         .expires = q_col_int(q, 6),
                         .deleted = q_col_int(q, 7),
                         .purging = col_purging(q, 8)};
-    if (session_gone(tx, &s) || !(session_visible(tx, &s) || share_gives(tx, &s, NEED_READ)))
+    if (session_gone(tx, &s) || !(session_visible(tx, &s) || share_gives(tx, &s, NEED_READ)) ||
+        entry_is_pruned(tx, s.tree, q_col_int(q, 10)))
         return false;
     *out = (ramet_entry_ref){.session = q_keep_text(q, 3, tx->arena),
                              .entry_id = q_keep_text(q, 9, tx->arena),

@@ -377,9 +377,19 @@ static const char step_12[] =
     " branch BIGINT NOT NULL, len INT NOT NULL, agent TEXT NOT NULL,"
     " digest @BYTES NOT NULL, packed @BYTES NOT NULL, PRIMARY KEY(tree,turn))@SPREAD;";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2},   {3, step_3},   {4, step_4},
-                                    {5, step_5}, {6, step_6},   {7, step_7},   {8, step_8},
-                                    {9, step_9}, {10, step_10}, {11, step_11}, {12, step_12}};
+/* What is known about a branch beside its row: a name, whether its session opens at it, and whether
+ * it was pruned (core/model/branch_note.c). There are rows only where one of these is set. */
+static const char step_13[] =
+    "CREATE TABLE branch_note(tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " branch BIGINT NOT NULL, name TEXT NOT NULL, favourite BIGINT NOT NULL,"
+    " state BIGINT NOT NULL, pruned BIGINT NOT NULL, prune_op BIGINT NOT NULL,"
+    " keep BIGINT NOT NULL, PRIMARY KEY(tree,session,branch))@CLUSTERED;"
+    "CREATE INDEX branch_note_pruned ON branch_note(branch) WHERE state>0 AND state<3;";
+
+const schema_step schema_steps[] = {{1, step_1},  {2, step_2},   {3, step_3},   {4, step_4},
+                                    {5, step_5},  {6, step_6},   {7, step_7},   {8, step_8},
+                                    {9, step_9},  {10, step_10}, {11, step_11}, {12, step_12},
+                                    {13, step_13}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
