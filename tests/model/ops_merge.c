@@ -105,7 +105,7 @@ void run_ends(world *w, const op *o)
     size_t n;
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
     if (s && !e)
-        bad |= b ? M(ENTRY_NOT_FOUND) : M(BRANCH_NOT_FOUND);
+        bad |= b ? M(ENTRY_NOT_FOUND) : m_branch_missing(s, RAMET_LOG_MAIN, branch);
     ramet_status st = ramet_origins(w->call, id, branch, at, &list, &n);
     world_judge(w, st, bad ? bad : M(OK));
     if (st == RAMET_OK && !world_failed(w))
