@@ -422,7 +422,7 @@ typedef struct ramet_session {
     ramet_level level;
     int64_t number;    /* owner_no of the entries that the session itself appended */
     int64_t base;      /* entries that it inherited; only from ramet_tree() with `light` */
-    int64_t favourite; /* branch that it opens at (ramet/branches.h), 0 = its head; only from
+    int64_t favourite; /* branch that it opens at (ramet/branches.h), 0: its head; only from
                           ramet_session_get() */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
@@ -826,10 +826,10 @@ typedef struct ramet_branch {
     const char *tip_id;  /* last entry of its path, NULL when empty */
     const char *preview; /* of its first own entry, "" when it has none */
     const char *session; /* the session that it belongs to; only from ramet_tree_branches() */
-    const char *name;    /* "" when it has none */
+    const char *name;    /* "": none */
     bool favourite;      /* the path that its session opens at (ramet/branches.h) */
     int64_t pruned;      /* when it was pruned; 0: it was not */
-    bool removed;        /* pruned, and gc removed what nothing else needs: no restore any more */
+    bool removed;        /* pruned, and gc removed what nothing else needs: it cannot be restored */
 } ramet_branch;
 
 /* Every branch of a session's main log, oldest first, without those that were pruned

@@ -293,9 +293,10 @@ const command_def cli_commands[] = {
     .name = "suggest", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_suggest,
     .summary = "Show places worth forking, and tags, found in the text",
     .about = "Finds corrections, failed tool calls, retries and changes of topic among the last 1,000 entries; 'ramet "
-             "fork SESSION ENTRY --before' continues another way from there. No model is asked.",
+             "fork SESSION ENTRY --before' continues another way from there. The rules ask no model; a server with a "
+             "suggest-agent has that agent choose among what they find.",
     .args = ARGS(SESSION_ARG),
-    .options = OPTIONS(BRANCH_OPTION, FLAG("tag", 0, "give the session the proposed tags")),
+    .options = OPTIONS(BRANCH_OPTION, FLAG("tag", 0, "add the proposed tags to the session")),
     .examples = EXAMPLES({"suggest @", "what stands out in the newest session"}),
 },
 {

@@ -305,8 +305,9 @@ ROUTE("GET", S1 "/usage", ROLE_USER, .name = "getUsage", .group = "Lineage", .fl
  .summary = "Get tokens and cost of the session, its path and its tree", .success = 200, .answer = "UsageReport", .run = api_usage_get, .statuses = E_SEE),
 ROUTE("GET", S1 "/suggestions", ROLE_USER, .name = "getSuggestions", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Get places worth forking, and tags, found in the text", .success = 200, .answer = "Suggestions", .run = api_suggestions_get,
- .about = "Corrections by the user, failed tool calls, retries and changes of topic among the last 1,000 entries, and tags from their words; no model is asked. `docs/suggestions.md` has the method and how often it is right.",
- .query = FIELDS(F("branch", TEXT, "a branch of the session; default: its head")), .statuses = E_SEE " BRANCH_NOT_FOUND BRANCH_PRUNED"),
+ .about = "Corrections by the user, failed tool calls, retries and changes of topic among the last 1,000 entries, and tags from their words, found without a model. "
+          "If the server has a `suggest-agent`, that agent then chooses among them, and `refined_by` names it. `docs/suggestions.md` has the method and how often it is right.",
+ .query = FIELDS(F("branch", TEXT, "a branch of the session; default: its head"), F("refine", BOOL, "`false`: only what the rules find; no agent is asked")), .statuses = E_SEE " BRANCH_NOT_FOUND BRANCH_PRUNED"),
 ROUTE("GET", S1 "/state", ROLE_USER, .name = "getState", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Get the session state at an entry", .success = 200, .answer = "State", .run = api_state_get,
  .about = "The result of applying the state deltas on the path; a null in a delta removes the key.",

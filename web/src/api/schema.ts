@@ -79,6 +79,8 @@ export interface components {
              * @enum {string}
              */
             level?: "reader" | "writer" | "manager" | "owner";
+            /** @description the branch that it opens at, if it has one; only if the session is read alone */
+            favourite?: string;
             /** @description in the answer to fork and rewind: where it was really cut */
             cut?: components["schemas"]["Cut"];
             /** @description in the answer to sync: what was done */
@@ -765,6 +767,17 @@ export interface components {
             preview: string;
             /** @description the session it belongs to, in a list of a tree's branches */
             session_id?: string;
+            /** @description its name, if it has one */
+            name?: string;
+            /** @description true: its session opens here */
+            favourite?: boolean;
+            /**
+             * Format: date-time
+             * @description when it was pruned
+             */
+            pruned_at?: string;
+            /** @description true: pruned, and garbage collection removed what nothing else needs */
+            removed?: boolean;
         };
         /** @description Versions of a message, or branches of a session or a tree, oldest first. */
         BranchList: {
@@ -825,6 +838,44 @@ export interface components {
             id: string;
             /** @description a new, empty branch; its `prefix_hash` is what it was */
             head: components["schemas"]["Head"];
+        };
+        /** @description What was pruned or restored, or would be pruned. */
+        Pruned: {
+            /** @description such as `b17` */
+            branches: string[];
+            /**
+             * Format: int64
+             * @description number of entries that garbage collection will remove; after a restore: that it will not
+             */
+            entries: number;
+            /** @description with `others`: branches that stay because something needs them, at most 100 */
+            kept: components["schemas"]["KeptBranch"][];
+            /** @description nothing was done */
+            dry_run: boolean;
+        };
+        /** @description A branch that was not pruned. */
+        KeptBranch: {
+            branch_id: string;
+            /** @description what needs it */
+            reason: string;
+        };
+        /** @description Places worth forking, and tags, found in the text. */
+        Suggestions: {
+            /** @description by position, at most 100 */
+            suggestions: components["schemas"]["Suggestion"][];
+            /** @description at most 5, the best first */
+            tags: string[];
+            /** @description the agent that chose among them, if one did */
+            refined_by?: string;
+        };
+        /** @description A place worth forking. */
+        Suggestion: {
+            /** @description a fork `before` it can continue another way */
+            entry_id: string;
+            /** @enum {string} */
+            kind: "correction" | "failed_tool" | "retry" | "topic";
+            /** @description one line */
+            why: string;
         };
         Tags: {
             /** @description sorted */
@@ -1157,6 +1208,26 @@ export interface components {
             entries: number;
             /** @description average over active trees */
             forks_per_tree: number;
+        };
+        ImportReport: {
+            /** Format: int64 */
+            sessions_added: number;
+            /** Format: int64 */
+            entries_added: number;
+            /**
+             * Format: int64
+             * @description there before
+             */
+            sessions_known: number;
+        };
+        ImportOffset: {
+            /** @description its name */
+            upload: string;
+            /**
+             * Format: int64
+             * @description bytes that are there; 0: none
+             */
+            offset: number;
         };
         StoreStats: {
             /** @description path of the file */
