@@ -56,7 +56,8 @@ RAMET_API ramet_status ramet_prune(ramet_call *c, const char *session, const ram
 RAMET_API ramet_status ramet_branch_restore(ramet_call *c, const char *session, int64_t branch,
                                             bool all, ramet_prune_out *out);
 
-/* The branches of the main log that were pruned, oldest first. */
+/* The pruned branches of the main log, oldest first. Needs reader in the tree; a share link is not
+ * enough. */
 RAMET_API ramet_status ramet_branches_pruned(ramet_call *c, const char *session, ramet_branch **out,
                                              size_t *n);
 
@@ -68,7 +69,7 @@ typedef struct ramet_branch_patch {
 
 /* Names a branch of the main log, or makes it the path that its session opens at. Reads without a
  * branch still use the head; programs that open a session for a person go to its favourite
- * (ramet_session.favourite) first. Needs writer. O(branches of the session that have notes). */
+ * (ramet_session.favourite) first. Needs writer in the tree. O(branches of the session that have notes). */
 RAMET_API ramet_status ramet_branch_update(ramet_call *c, const char *session, int64_t branch,
                                            const ramet_branch_patch *in, ramet_branch **out);
 

@@ -96,6 +96,7 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_branches(c, ...) VIA(c, ramet_branches, __VA_ARGS__)
 #define ramet_branches_pruned(c, ...) VIA(c, ramet_branches_pruned, __VA_ARGS__)
 #define ramet_branch_update(c, ...) VIA(c, ramet_branch_update, __VA_ARGS__)
+#define ramet_suggest(c, ...) VIA(c, ramet_suggest, __VA_ARGS__)
 #define ramet_prune(c, ...) VIA(c, ramet_prune, __VA_ARGS__)
 #define ramet_branch_restore(c, ...) VIA(c, ramet_branch_restore, __VA_ARGS__)
 #define ramet_ancestry(c, ...) VIA(c, ramet_ancestry, __VA_ARGS__)

@@ -413,7 +413,7 @@ static ramet_status patch_run(txn *tx, void *arg)
     session_full s;
     branch_row b;
     note_list notes;
-    TRY(session_open(tx, j->session, NEED_WRITE, &s));
+    TRY(session_open(tx, j->session, NEED_CHANGE, &s));
     TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, j->branch, &b));
     notes_of(tx, s.tree, s.no, &notes);
     TRY(txn_status(tx));
