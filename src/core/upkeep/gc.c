@@ -34,7 +34,7 @@
 #include "core/model/key.h"
 #include "core/change/overlay.h"
 #include "core/model/path.h"
-#include "core/model/record.h"
+#include "core/view/record.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
