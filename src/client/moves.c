@@ -345,13 +345,14 @@ ramet_status http_overlay_set(ramet_call *call, const char *session, const ramet
     body_add(&b, "text", in->text);
     body_add(&b, "reason", in->reason);
     body_add(&b, "expected_head", in->expected_head);
+    body_add(&b, "when", in->when_idle ? "idle" : NULL);
     TRY(ask(&t, "POST", &b, &d));
     form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
     return RAMET_OK;
 }
 
 ramet_status http_overlay_remove(ramet_call *call, const char *session, int64_t overlay,
-                                 const char *reason, const char *expected_head,
+                                 const char *reason, const char *expected_head, bool when_idle,
                                  ramet_overlay_out *out)
 {
     client_call *c = CALL(call);
@@ -362,6 +363,7 @@ ramet_status http_overlay_remove(ramet_call *call, const char *session, int64_t 
     target_init(&t, c, "/sessions/%s/overlays/%s", session, ramet_overlay_text(overlay, id));
     target_add(&t, "reason", reason);
     target_add(&t, "expected_head", expected_head);
+    target_add(&t, "when", when_idle ? "idle" : NULL);
     TRY(ask(&t, "DELETE", NULL, &d));
     form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
     return RAMET_OK;
@@ -376,7 +378,24 @@ ramet_status http_overlays(ramet_call *call, const char *session, int64_t branch
     return ASK_LIST(&t, form_overlay_list, out, n, NULL);
 }
 
-/* The server has written the messages: they are told as if they had been kept. */
+ramet_status http_turn_session(ramet_call *call, const char *turn, const char **session)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    ramet_turn found = {0};
+    *session = NULL;
+    target_init(&t, c, "/turns/%s", turn);
+    ramet_status st = ask(&t, "GET", NULL, &d);
+    if (st == RAMET_TURN_NOT_FOUND)
+        return RAMET_OK;
+    if (st == RAMET_OK)
+        form_read(c->arena, &d, d.nodes, &form_turn, &found, NULL);
+    *session = found.session;
+    return st;
+}
+
+/* The server has written the messages: returned here as if they had been stored. */
 ramet_status http_turn_prompt(ramet_call *call, const char *session, const char *turn,
                               ramet_prompt **out)
 {

@@ -21,7 +21,7 @@
 #include "core/model/branch.h"
 #include "core/model/branch_note.h"
 #include "core/change/log_rules.h"
-#include "core/model/version.h"
+#include "core/view/version.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
