@@ -89,6 +89,7 @@ extern "C" {
     X(SHARE_NOT_FOUND, "share_not_found", 404, 3, "no such share link, or it was revoked")         \
     X(SANDBOX_NOT_FOUND, "sandbox_not_found", 404, 3, "no such sandbox")                           \
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
+    X(HOLD_NOT_FOUND, "hold_not_found", 404, 3, "no such hold")                                    \
     X(OVERLAY_NOT_FOUND, "overlay_not_found", 404, 3, "no such overlay in force on this branch")   \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
@@ -114,6 +115,7 @@ extern "C" {
     X(NOTHING_TO_UNDO, "nothing_to_undo", 409, 5, "no move is left to undo")                       \
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
     X(MERGE_REFUSED, "merge_refused", 409, 5, "the merge does not apply; the message says why")    \
+    X(HELD, "held", 409, 5, "it is on hold, and stays until the hold is released")                 \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
     X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \

@@ -3,6 +3,7 @@
  * Deleting and restoring sessions (I7). A deleted session is only marked: its forks stay where they
  * are, and entries that they share with it live on. gc removes it after the grace time.
  */
+#include "core/access/hold.h"
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/check.h"
@@ -106,8 +107,13 @@ static ramet_status delete_run(txn *tx, void *arg)
     delete_job *j = arg;
     session_full s;
     row_list go = {0};
+    tree_holds holds;
     TRY(session_open(tx, j->id, NEED_MANAGE, &s));
     TRY(delete_set(tx, &s, j->tree, &go));
+    holds_load(tx, tx->arena, s.tree, &holds);
+    for (size_t i = 0; i < go.n; i++)
+        if (holds_have(&holds, go.items[i].no))
+            return hold_check(tx, s.tree, go.items[i].no);
     const char **ids = arena_array(tx->arena, go.n, sizeof *ids);
     int64_t *nos = arena_array(tx->arena, go.n, sizeof *nos);
     for (size_t i = 0; i < go.n; i++) {

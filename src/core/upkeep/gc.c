@@ -15,10 +15,12 @@
  *       derived from (db_highest()) stay, emptied, until they are no longer the highest.
  *   G5  A session with forks in the tree, or with branches that other sessions need, leaves a
  *       tombstone (purging = 2): only its position in the tree.
+ *   G6  A session on hold is neither marked nor counted as dead, however long ago it was deleted.
  */
 #include "core/upkeep/gc.h"
 
 #include "ramet/export.h"
+#include "core/access/hold.h"
 #include "core/access/share.h"
 #include "core/attachment/attachment_upkeep.h"
 #include "core/call.h"
@@ -49,6 +51,7 @@ typedef struct gc_session {
     int64_t no, parent, depth, deleted, expires;
     int purging;
     bool dead, left; /* left: it still has a branch */
+    bool held;       /* it is on hold: never dead */
 } gc_session;
 
 typedef struct gc_branch {
@@ -104,6 +107,8 @@ static gc_branch *branch_at(const gc_tree *t, int64_t id)
 static void sessions_load(txn *tx, arena *a, gc_tree *t)
 {
     VEC(gc_session) v = {0};
+    tree_holds holds;
+    holds_load(tx, a, t->tree, &holds);
     db_stmt *q = db_query(tx->db, Q_session_states);
     q_int(q, 1, t->tree);
     while (q_row(q)) {
@@ -112,7 +117,8 @@ static void sessions_load(txn *tx, arena *a, gc_tree *t)
                         .depth = q_col_int(q, 2),
                         .deleted = q_col_int(q, 3),
                         .expires = q_col_int(q, 4),
-                        .purging = col_purging(q, 5)};
+                        .purging = col_purging(q, 5),
+                        .held = holds_have(&holds, q_col_int(q, 0))};
         VEC_PUSH(a, &v, s);
     }
     t->sessions = v.items;
@@ -202,7 +208,8 @@ int64_t gc_would_take(txn *tx, int64_t tree, const int64_t *sessions, size_t n)
     if (db_status(tx->db) == RAMET_OK) {
         for (size_t i = 0; i < t.n_sessions; i++) {
             gc_session *s = &t.sessions[i];
-            s->dead = s->deleted || s->purging || (s->expires && s->expires <= tx->now);
+            s->dead =
+                s->purging || (!s->held && (s->deleted || (s->expires && s->expires <= tx->now)));
         }
         for (size_t i = 0; i < n; i++)
             if (session_at(&t, sessions[i]))
@@ -311,7 +318,8 @@ static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, gc_tree *t)
         return;
     for (size_t i = 0; i < t->n_sessions; i++) {
         gc_session *s = &t->sessions[i];
-        s->dead = s->purging || (g->out->dry_run && is_dead(s->deleted, s->expires, g->cutoff));
+        s->dead = s->purging ||
+                  (g->out->dry_run && !s->held && is_dead(s->deleted, s->expires, g->cutoff));
     }
     need_find(t);
     for (size_t i = 0; i < t->n_branches; i++) {
@@ -381,6 +389,13 @@ static void tree_write(txn *tx, sql_id what, int64_t tree, int64_t no)
     q_run(q);
 }
 
+static bool is_held(txn *tx, int64_t tree, int64_t session)
+{
+    tree_holds holds;
+    holds_load(tx, tx->arena, tree, &holds);
+    return holds_have(&holds, session);
+}
+
 static ramet_status mark_run(txn *tx, void *arg)
 {
     const mark_job *j = arg;
@@ -388,9 +403,9 @@ static ramet_status mark_run(txn *tx, void *arg)
     look.arena = arena_new();
     for (size_t i = 0; i < j->n; i++) {
         session_full s;
-        /* It may have been restored meanwhile. */
+        /* It may have been restored meanwhile, or put on hold. */
         if (session_by_no(&look, j->names[i].tree, j->names[i].no, &s) && !s.purging &&
-            is_dead(s.deleted, s.expires, j->gc->cutoff)) {
+            is_dead(s.deleted, s.expires, j->gc->cutoff) && !is_held(&look, s.tree, s.no)) {
             tree_write(tx, Q_session_purging, s.tree, s.no);
             access_changed(tx, s.tree);
         }

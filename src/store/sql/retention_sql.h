@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * retention_sql.h: the statements on holds, on the rules of retention, and on its log.
+ */
+#ifndef STORE_SQL_RETENTION_SQL_H
+#define STORE_SQL_RETENTION_SQL_H
+
+/* clang-format off */
+#define RETENTION_STATEMENTS(X)                                                                    \
+    X(held_set, "INSERT INTO held(tree,session,kind,who,at,why) VALUES($1,$2,$3,$4,$5,$6) "        \
+                "ON CONFLICT(tree,session,kind) DO UPDATE SET who=excluded.who,at=excluded.at,"    \
+                "why=excluded.why")                                                                \
+    X(held_del, "DELETE FROM held WHERE tree=$1 AND session=$2 AND kind=$3")                       \
+    X(held_of_tree, "SELECT h.session,h.kind,h.who,h.at,h.why FROM held h WHERE h.tree=$1 "        \
+                    "ORDER BY h.session,h.kind")                                                   \
+    X(orphan_held, "SELECT o.tree,o.session,'' FROM held o WHERE NOT EXISTS (SELECT 1 FROM tree t " \
+                   "WHERE t.tree=o.tree) OR (o.session<>0 AND NOT EXISTS (SELECT 1 FROM session s " \
+                   "WHERE s.tree=o.tree AND s.no=o.session AND s.purging=0)) LIMIT $1")            \
+    X(odd_held, "SELECT tree,session,'' FROM held WHERE kind<0 OR kind>1 LIMIT $1")
+/* clang-format on */
+
+#endif
