@@ -116,6 +116,7 @@ extern "C" {
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
     X(MERGE_REFUSED, "merge_refused", 409, 5, "the merge does not apply; the message says why")    \
     X(HELD, "held", 409, 5, "it is on hold, and stays until the hold is released")                 \
+    X(DRY_RUN_FIRST, "dry_run_first", 409, 5, "the rules have changed since the last dry run")     \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
     X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \

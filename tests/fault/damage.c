@@ -408,7 +408,8 @@ static bool column_plain(const column *c)
     static const char *const tables[] = {
         "member",   "tag",        "verdict", "event",    "meta",        "share",  "token",
         "feedback", "attachment", "errand",  "transfer", "visit",       "remark", "sandbox",
-        "origin",   "indexed",    "task",    "turn",     "attach_part", "once",   "copied"};
+        "origin",   "indexed",    "task",    "turn",     "attach_part", "once",   "copied",
+        "held",     "rule",       "removed"};
     char name[96];
     snprintf(name, sizeof name, "%s.%s", c->table, c->name);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)

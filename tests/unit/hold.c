@@ -43,7 +43,7 @@ Test(hold, a_session_on_hold_is_not_deleted)
     refused(RAMET_HELD, "session", delete ("s", true));
     cr_assert_str_eq(ids("s"), "a b", "a delete that is refused takes nothing");
     ok(delete ("s", false));
-    ok(ramet_hold_release(T.call, "f", false));
+    ok(ramet_hold_release(T.call, "f", &(ramet_hold_in){0}));
     ok(delete ("f", false));
 }
 
@@ -52,11 +52,17 @@ Test(hold, a_tree_on_hold_keeps_every_session)
     make("s");
     say("s", "a b");
     set(T.call, "s", true);
+    const char *tree = get("s")->tree_id;
+    ramet_call *eve = as("eve");
     fork_at("s", "a", "f");
     refused(RAMET_HELD, "tree", delete ("f", false));
     refused(RAMET_HELD, "tree", delete ("s", true));
-    refused(RAMET_HOLD_NOT_FOUND, "session", ramet_hold_release(T.call, "s", false));
-    ok(ramet_hold_release(T.call, "f", true));
+    refused(RAMET_HOLD_NOT_FOUND, "session", ramet_hold_release(T.call, "s", &(ramet_hold_in){0}));
+    refused_for(eve, RAMET_SESSION_NOT_FOUND, "session",
+                ramet_hold_release(eve, tree, &(ramet_hold_in){.tree = true}));
+    ok(ramet_hold_release(T.call, tree, &(ramet_hold_in){.tree = true}));
+    ok(ramet_hold_set(T.call, tree, &(ramet_hold_in){.tree = true}, NULL));
+    ok(ramet_hold_release(T.call, "f", &(ramet_hold_in){.tree = true}));
     ok(delete ("s", true));
 }
 
@@ -82,7 +88,7 @@ Test(hold, gc_leaves_what_is_on_hold)
     cr_assert_str_eq(ids("s"), "a b");
     ok(ramet_session_restore(T.call, "e", false, &s));
     cr_assert_str_eq(ids("e"), "x");
-    ok(ramet_hold_release(T.call, "s", false));
+    ok(ramet_hold_release(T.call, "s", &(ramet_hold_in){0}));
     ok(delete ("s", false));
     tick(30 * DAY);
     cr_assert_eq(collect(false), 1);
@@ -115,12 +121,14 @@ Test(hold, only_the_owner_of_the_tree_and_administrators)
     cr_assert_str_eq(h[1].reason, "", "the reason is for the owner");
     cr_assert_null(h[1].who);
     refused_for(eve, RAMET_HIDDEN, "session", ramet_holds(eve, "s", &h, &n));
+    refused_for(ann, RAMET_FORBIDDEN, "administrator",
+                ramet_hold_set(ann, "s", &(ramet_hold_in){.administrator = true}, NULL));
     /* Hers goes, the administrator's stays. */
-    ok_for(ann, ramet_hold_release(ann, "s", false));
-    refused_for(ann, RAMET_FORBIDDEN, "session", ramet_hold_release(ann, "s", false));
+    ok_for(ann, ramet_hold_release(ann, "s", &(ramet_hold_in){0}));
+    refused_for(ann, RAMET_FORBIDDEN, "session", ramet_hold_release(ann, "s", &(ramet_hold_in){0}));
     refused(RAMET_HELD, "session", delete ("s", false));
-    ok(ramet_hold_release(T.call, "s", false));
-    refused(RAMET_HOLD_NOT_FOUND, "session", ramet_hold_release(T.call, "s", false));
+    ok(ramet_hold_release(T.call, "s", &(ramet_hold_in){0}));
+    refused(RAMET_HOLD_NOT_FOUND, "session", ramet_hold_release(T.call, "s", &(ramet_hold_in){0}));
 }
 
 Test(hold, the_reason_is_bounded)
@@ -162,8 +170,8 @@ Test(hold, an_entry_is_held_by_every_session_that_reaches_it)
     ok(entry_held("c"));
     set(T.call, "s", false);
     refused(RAMET_HELD, "session", entry_held("c"));
-    ok(ramet_hold_release(T.call, "s", false));
-    ok(ramet_hold_release(T.call, "g", false));
+    ok(ramet_hold_release(T.call, "s", &(ramet_hold_in){0}));
+    ok(ramet_hold_release(T.call, "g", &(ramet_hold_in){0}));
     set(T.call, "s", true);
     refused(RAMET_HELD, "tree", entry_held("c"));
 }

@@ -26,6 +26,8 @@
 
 #include <stdlib.h>
 
+#define MAX_LISTED 10000
+
 enum { BY_OWNER, BY_ADMINISTRATOR };
 
 /* ------------------------------------------------------------------- checks */
@@ -122,14 +124,30 @@ static ramet_status hold_open(txn *tx, const char *id, session_full *s)
     return txn_status(tx);
 }
 
+/* By the id of a tree: its root stands for it, which may be gone. */
+static bool tree_open(txn *tx, const char *id, session_full *s)
+{
+    int64_t tree = tree_number(tx, id), root = 0;
+    if (!tree || (tx->call->user && level_in(tx, tree) < RAMET_READER))
+        return false;
+    db_stmt *q = db_query(tx->db, Q_tree_root);
+    q_int(q, 1, tree);
+    if (q_row(q))
+        root = q_col_int(q, 0);
+    q_end(q);
+    return session_by_no(tx, tree, root, s);
+}
+
 static bool owns_tree(txn *tx, int64_t tree)
 {
     return !tx->call->user || level_in(tx, tree) >= RAMET_OWNER;
 }
 
-static ramet_status hold_open_owned(txn *tx, const char *id, session_full *s)
+static ramet_status hold_open_owned(txn *tx, const hold_job *j, session_full *s)
 {
-    TRY(hold_open(tx, id, s));
+    TRY(check_id(tx->call, "session", j->session));
+    if (!j->in->tree || !tree_open(tx, j->session, s))
+        TRY(hold_open(tx, j->session, s));
     if (!owns_tree(tx, s->tree))
         return call_fail(tx->call, RAMET_FORBIDDEN, "session",
                          "a hold needs the owner of the tree or an administrator");
@@ -140,7 +158,7 @@ static ramet_status set_run(txn *tx, void *arg)
 {
     const hold_job *j = arg;
     session_full s;
-    TRY(hold_open_owned(tx, j->session, &s));
+    TRY(hold_open_owned(tx, j, &s));
     const char *who = tx->call->user ? tx->call->user : j->in->by;
     const char *why = j->in->reason ? j->in->reason : "";
     db_stmt *q = db_query(tx->db, Q_held_set);
@@ -167,12 +185,21 @@ static ramet_status set_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
+static ramet_status administrator_check(ramet_call *c, const ramet_hold_in *in)
+{
+    if (in->administrator && c->user)
+        return call_fail(c, RAMET_FORBIDDEN, "administrator",
+                         "only administrators set and release such holds");
+    return RAMET_OK;
+}
+
 ramet_status ramet_hold_set(ramet_call *c, const char *session, const ramet_hold_in *in,
                             ramet_hold **out)
 {
     hold_job j = {session, in, out};
     if (out)
         *out = NULL;
+    TRY(administrator_check(c, in));
     TRY(check_chars(c, "reason", in->reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     if (in->by)
         TRY(check_id(c, "by", in->by));
@@ -196,7 +223,7 @@ static ramet_status release_run(txn *tx, void *arg)
     const hold_job *j = arg;
     session_full s;
     bool own = false, administrators = false;
-    TRY(hold_open_owned(tx, j->session, &s));
+    TRY(hold_open_owned(tx, j, &s));
     int64_t session = j->in->tree ? 0 : s.no;
     db_stmt *q = db_query(tx->db, Q_held_of_tree);
     q_int(q, 1, s.tree);
@@ -208,7 +235,7 @@ static ramet_status release_run(txn *tx, void *arg)
     TRY(txn_status(tx));
     if (!own && !administrators)
         return call_fail(tx->call, RAMET_HOLD_NOT_FOUND, "session", "%s %s is not on hold",
-                         j->in->tree ? "the tree of" : "session", s.id);
+                         j->in->tree ? "the tree of" : "session", j->session);
     if (!own && tx->call->user)
         return call_fail(tx->call, RAMET_FORBIDDEN, "session",
                          "an administrator has set that hold, and only one can release it");
@@ -219,18 +246,52 @@ static ramet_status release_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-ramet_status ramet_hold_release(ramet_call *c, const char *session, bool tree)
+ramet_status ramet_hold_release(ramet_call *c, const char *session, const ramet_hold_in *in)
 {
-    hold_job j = {session, &(ramet_hold_in){.tree = tree}, NULL};
+    hold_job j = {session, in, NULL};
+    TRY(administrator_check(c, in));
     return txn_write(c, release_run, &j);
 }
 
 /* --------------------------------------------------------------------- list */
 
+static ramet_hold hold_from(txn *tx, db_stmt *q, bool told)
+{
+    return (ramet_hold){.administrator = q_col_range(q, 1, BY_OWNER, BY_ADMINISTRATOR,
+                                                     "held.kind") == BY_ADMINISTRATOR,
+                        .who = told ? q_keep_text(q, 2, tx->arena) : NULL,
+                        .reason = told ? q_need_text(q, 4, tx->arena, "held.why") : "",
+                        .at = q_col_int(q, 3)};
+}
+
+typedef VEC(ramet_hold) hold_list;
+
+static ramet_status list_all(txn *tx, ramet_hold **out, size_t *n)
+{
+    hold_list v = {0};
+    VEC(session_access) of = {0};
+    db_stmt *q = db_query(tx->db, Q_held_all);
+    q_int(q, 1, MAX_LISTED);
+    while (q_row(q)) {
+        session_access name = {.no = q_col_int(q, 0), .tree = q_col_int(q, 5)};
+        VEC_PUSH(tx->arena, &v, hold_from(tx, q, true));
+        VEC_PUSH(tx->arena, &of, name);
+    }
+    for (size_t i = 0; i < v.n; i++) {
+        session_full s;
+        v.items[i].tree_id = tree_id(tx, of.items[i].tree);
+        if (of.items[i].no && session_by_no(tx, of.items[i].tree, of.items[i].no, &s))
+            v.items[i].session = s.id;
+    }
+    *out = v.items;
+    *n = v.n;
+    return txn_status(tx);
+}
+
 static ramet_status list_run(txn *tx, const char *session, ramet_hold **out, size_t *n)
 {
     session_full s;
-    VEC(ramet_hold) v = {0};
+    hold_list v = {0};
     TRY(hold_open(tx, session, &s));
     bool told = owns_tree(tx, s.tree);
     const char *tree = tree_id(tx, s.tree);
@@ -238,13 +299,9 @@ static ramet_status list_run(txn *tx, const char *session, ramet_hold **out, siz
     q_int(q, 1, s.tree);
     while (q_row(q)) {
         int64_t of = q_col_int(q, 0);
-        ramet_hold h = {.tree_id = tree,
-                        .session = of ? s.id : NULL,
-                        .administrator = q_col_range(q, 1, BY_OWNER, BY_ADMINISTRATOR,
-                                                     "held.kind") == BY_ADMINISTRATOR,
-                        .who = told ? q_keep_text(q, 2, tx->arena) : NULL,
-                        .reason = told ? q_need_text(q, 4, tx->arena, "held.why") : "",
-                        .at = q_col_int(q, 3)};
+        ramet_hold h = hold_from(tx, q, told);
+        h.tree_id = tree;
+        h.session = of ? s.id : NULL;
         if (!of || of == s.no)
             VEC_PUSH(tx->arena, &v, h);
     }
@@ -258,7 +315,9 @@ ramet_status ramet_holds(ramet_call *c, const char *session, ramet_hold **out, s
     txn tx;
     *out = NULL;
     *n = 0;
+    if (!session)
+        TRY(program_only(c));
     if (!txn_read(&tx, c))
         return c->err.status;
-    return txn_done(&tx, list_run(&tx, session, out, n));
+    return txn_done(&tx, session ? list_run(&tx, session, out, n) : list_all(&tx, out, n));
 }

@@ -3,6 +3,8 @@
  * Deleting and restoring sessions (I7). A deleted session is only marked: its forks stay where they
  * are, and entries that they share with it live on. gc removes it after the grace time.
  */
+#include "core/session/life.h"
+
 #include "core/access/hold.h"
 #include "core/access/member.h"
 #include "core/call.h"
@@ -102,6 +104,12 @@ static void set_deleted(txn *tx, const session_full *s, int64_t deleted, int64_t
     event_add(tx, s->tree, s->no, deleted ? RAMET_EVENT_DELETED : RAMET_EVENT_RESTORED, s->head, 0);
 }
 
+void session_remove(txn *tx, const session_full *s, int64_t op)
+{
+    set_deleted(tx, s, tx->now, op, s->expires);
+    access_changed(tx, s->tree);
+}
+
 static ramet_status delete_run(txn *tx, void *arg)
 {
     delete_job *j = arg;
@@ -130,8 +138,7 @@ static ramet_status delete_run(txn *tx, void *arg)
         return RAMET_OK;
     int64_t op = db_number(tx->db, DB_DELETION, NULL);
     for (size_t i = 0; i < go.n; i++)
-        set_deleted(tx, &go.items[i], tx->now, op, go.items[i].expires);
-    access_changed(tx, s.tree);
+        session_remove(tx, &go.items[i], op);
     return txn_status(tx);
 }
 

@@ -676,6 +676,8 @@ static void rows_check(fsck *f)
         {Q_orphan_turn, "a turn belongs to no session", BY_NUMBER},
         {Q_orphan_prompt, "what an agent was sent belongs to no session", BY_NUMBER},
         {Q_orphan_overlay, "an overlay belongs to no tree", BY_NUMBER},
+        {Q_orphan_held, "a hold belongs to no session that is there", BY_NUMBER},
+        {Q_odd_held, "a hold is of no known kind", BY_NUMBER},
         {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
         {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},

@@ -387,7 +387,7 @@ static const char step_13[] =
     " since INT NOT NULL, tag TEXT, agent TEXT, ephemeral INT NOT NULL, archived INT NOT NULL,"
     " private INT NOT NULL, who TEXT, at BIGINT NOT NULL)@CLUSTERED;"
     "CREATE TABLE removed(at BIGINT NOT NULL, id TEXT NOT NULL, tree TEXT NOT NULL,"
-    " rule TEXT NOT NULL, entries BIGINT NOT NULL, freed BIGINT NOT NULL, who TEXT,"
+    " rule TEXT NOT NULL, entries BIGINT NOT NULL, who TEXT,"
     " PRIMARY KEY(at,id))@CLUSTERED;";
 
 const schema_step schema_steps[] = {{1, step_1}, {2, step_2},   {3, step_3},   {4, step_4},
