@@ -635,7 +635,7 @@ const command_def cli_commands[] = {
                        CHOICE("ephemeral", 0, "HOW", "add: how to treat ephemeral sessions (default: include)", "include|only|exclude"),
                        CHOICE("archived", 0, "HOW", "add: how to treat archived sessions (default: include)", "include|only|exclude"),
                        FLAG("private", 0, "add: private sessions, too"),
-                       FLAG("dry-run", 'n', "run: only show what would be removed"),
+                       FLAG("dry-run", 0, "run: only show what would be removed"),
                        VALUE("limit", 'n', OPT_COUNT, "N", "log: number of rows (default: 50)"),
                        VALUE("cursor", 0, OPT_TEXT, "CURSOR", "log: continue from next_cursor of an earlier page")),
     .examples = EXAMPLES({"retention add stale --older-than 52w --archived only", "what was archived and not touched for a year"},

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * upkeep.c: periodic work of a server: it keeps the search index up to date, removes expired rows
- * and what the rules of retention name, logs changes of the store's health, and returns memory to the system.
+ * and what the rules of retention name, logs changes of the store's health, and returns memory to
+ * the system.
  *
  * A search updates the index, too; doing it in advance makes the first search quick. While writes
  * arrive, the update waits for a pause, at most INDEX_LATEST_S.
