@@ -345,7 +345,6 @@ static ramet_status remove_run(txn *tx, void *arg)
     remove_job *j = arg;
     run *r = j->run;
     ramet_retention rules;
-    int64_t op = 0;
     txn look = *tx;
     look.arena = r->page;
     j->n_done = 0;
@@ -359,15 +358,14 @@ static ramet_status remove_run(txn *tx, void *arg)
         judgement what = session_judge(&look, &s, &rules);
         if (what.kept)
             continue;
-        if (!op)
-            op = db_number(tx->db, DB_DELETION, NULL);
         ramet_removal one = {.session = s.id,
                              .tree_id = tree_id(&look, s.tree),
                              .rule = what.rule->name,
                              .entries = session_own_entries(&look, &s.access),
                              .who = r->in->by,
                              .at = tx->now};
-        session_remove(tx, &s, op);
+        /* A deletion of its own: restoring one session with its tree brings back no other. */
+        session_remove(tx, &s, db_number(tx->db, DB_DELETION, NULL));
         removal_log(tx, &one);
         j->done[j->n_done++] = one;
     }
