@@ -36,7 +36,7 @@ const form_schema form_hold = STRUCT("Hold", "What is on hold is neither deleted
     R("administrator", BOOL, "set by an administrator, who alone can release it", AT(BOOL, administrator)),
     R("by", TEXT, "who set it; for the owner of the tree and administrators", NUL, AT(TEXT, who)),
     R("reason", TEXT, "for the owner of the tree and administrators", AT(STRING, reason)),
-    R("at", TIME, "when it was set", AT(TIME, at)));
+    CREATED_AT(at));
 #undef S
 const form_schema form_hold_list = LIST("HoldList", "holds", form_hold, "");
 
@@ -52,7 +52,7 @@ const form_schema form_hold_list = LIST("HoldList", "holds", form_hold, "");
     F("private", BOOL, "private sessions, too; default false", AT(BOOL, private_too))
 const form_schema form_rule_in = STRUCT("RuleIn", "A rule. All that it names must hold.", RULE_ROWS);
 const form_schema form_rule = STRUCT("Rule", "A rule of retention.", RULE_ROWS,
-    R("by", TEXT, "who set it", NUL, AT(TEXT, who)), R("at", TIME, "when it was set", AT(TIME, at)));
+    R("by", TEXT, "who set it", NUL, AT(TEXT, who)), CREATED_AT(at));
 #undef S
 
 #define S ramet_retention
@@ -69,7 +69,7 @@ const form_schema form_removal = STRUCT("Removal", "A session that a rule has re
     R("rule", TEXT, "", AT(STRING, rule)),
     R("entries", INT, "that the session had appended itself; forks may still have some of them", AT(INT64, entries)),
     R("by", TEXT, "who ran the rules; null: the server by itself", NUL, AT(TEXT, who)),
-    R("at", TIME, "null in a dry run", NUL, AT(TIME, at)));
+    R("removed_at", TIME, "null in a dry run", NUL, AT(TIME, at)));
 #undef S
 const form_schema form_removal_list = LIST("RemovalList", "removals", form_removal, "Newest first.");
 

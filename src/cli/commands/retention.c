@@ -7,9 +7,19 @@
 
 #include "form/native.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SHOWN = 20 };
+
+/* The administrator's name, for the log. */
+static const char *asking(cli *c)
+{
+    const char *user = opt_text(c, "user");
+    if (!user)
+        user = getenv("RAMET_USER");
+    return user && *user ? user : NULL;
+}
 
 /* "90 days", as a rule says it. */
 static const char *age_text(cli *c, int64_t us)
@@ -67,7 +77,7 @@ static int action_show(cli *c)
 static int rules_set(cli *c, const ramet_rule *rules, size_t n, bool enabled)
 {
     ramet_retention *r;
-    ramet_retention_in in = {.enabled = enabled, .rules = rules, .n = n, .by = c->user};
+    ramet_retention_in in = {.enabled = enabled, .rules = rules, .n = n, .by = asking(c)};
     return lib->ramet_retention_set(c->call, &in, &r) == RAMET_OK ? rules_show(c, r) : cli_fail(c);
 }
 
@@ -139,7 +149,7 @@ static int action_run(cli *c)
 {
     ramet_retention_out out;
     progress p;
-    ramet_retention_run_in in = {.dry_run = opt_flag(c, "dry-run"), .by = c->user};
+    ramet_retention_run_in in = {.dry_run = opt_flag(c, "dry-run"), .by = asking(c)};
     progress_begin(&p, c);
     ramet_status status = lib->ramet_retention_run(c->call, &in, progress_step, &p, &out);
     progress_end(&p);
