@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // retention.mjs: holds, and the rules by which sessions go.
-import { test, finish, start, call, must, enc, newSession, append, eventually, onPostgres, ramet, scratch, assert } from './lib.mjs';
+import { test, finish, start, call, must, enc, newSession, append, eventually, ramet, scratch, assert } from './lib.mjs';
 
 const at = (session, rest = '') => `sessions/${enc(session)}${rest}`;
 const admins = ['--admins', 'root'];
@@ -198,19 +198,18 @@ test('the server applies rules that are on by itself', async () => {
   assert.equal(await status(s, 'trip'), 200);
 });
 
-if (onPostgres)
-  test('of several nodes one removes a session', async () => {
-    const db = scratch('store.db');
-    const nodes = [];
-    for (let i = 0; i < 2; i++) nodes.push(await start({ db, args: [...admins, '--retention-seconds', '1'] }));
-    const ids = Array.from({ length: 40 }, (_, i) => `s${i}`);
-    for (const id of ids) await newSession(nodes[0], { id, tags: ['scratch'] }, ann);
-    await tried(nodes[0]);
-    assert.equal((await rules(nodes[1], { rules: [scratchRule], enabled: true })).status, 200);
-    await Promise.all(nodes.map((s) => run(s, false)));
-    await eventually(async () => assert.deepEqual(await Promise.all(ids.map((id) => status(nodes[1], id))), ids.map(() => 404)), 20000);
-    const { removals } = await must(nodes[0], 'GET', 'retention/log?limit=1000', root);
-    assert.deepEqual(removals.map((r) => r.session_id).sort(), [...ids].sort());
-  });
+test('of several servers one removes a session', async () => {
+  const db = scratch('store.db');
+  const nodes = [];
+  for (let i = 0; i < 2; i++) nodes.push(await start({ db, args: [...admins, '--retention-seconds', '1'] }));
+  const ids = Array.from({ length: 40 }, (_, i) => `s${i}`);
+  for (const id of ids) await newSession(nodes[0], { id, tags: ['scratch'] }, ann);
+  await tried(nodes[0]);
+  assert.equal((await rules(nodes[1], { rules: [scratchRule], enabled: true })).status, 200);
+  await Promise.all(nodes.map((s) => run(s, false)));
+  await eventually(async () => assert.deepEqual(await Promise.all(ids.map((id) => status(nodes[1], id))), ids.map(() => 404)), 20000);
+  const { removals } = await must(nodes[0], 'GET', 'retention/log?limit=1000', root);
+  assert.deepEqual(removals.map((r) => r.session_id).sort(), [...ids].sort());
+});
 
 await finish();
