@@ -406,6 +406,7 @@
     X(rule_clear, "replaces all rules")                                                            \
     X(orphan_held, "fsck compares whole tables")                                                   \
     X(odd_held, "fsck reads whole tables")                                                         \
+    X(odd_rule, "fsck reads whole tables")                                                         \
     X(sandbox_all, "lists all sandboxes")                                                          \
     X(sandbox_none, "lists all trees outside of sandboxes, for administrators")                    \
     X(sandbox_none_count, "the same, counted")                                                     \

@@ -678,6 +678,7 @@ static void rows_check(fsck *f)
         {Q_orphan_overlay, "an overlay belongs to no tree", BY_NUMBER},
         {Q_orphan_held, "a hold belongs to no session that is there", BY_NUMBER},
         {Q_odd_held, "a hold is of no known kind", BY_NUMBER},
+        {Q_odd_rule, "a rule of retention is damaged", BY_NUMBER},
         {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
         {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},

@@ -29,7 +29,10 @@
     X(orphan_held, "SELECT o.tree,o.session,'' FROM held o WHERE NOT EXISTS (SELECT 1 FROM tree t " \
                    "WHERE t.tree=o.tree) OR (o.session<>0 AND NOT EXISTS (SELECT 1 FROM session s " \
                    "WHERE s.tree=o.tree AND s.no=o.session AND s.purging=0)) LIMIT $1")            \
-    X(odd_held, "SELECT tree,session,'' FROM held WHERE kind<0 OR kind>1 LIMIT $1")
+    X(odd_held, "SELECT tree,session,'' FROM held WHERE kind<0 OR kind>1 LIMIT $1")    \
+    X(odd_rule, "SELECT 0,no,name FROM rule WHERE age<0 OR age>3155760000000000 OR since<0 OR "    \
+                "since>2 OR ephemeral<0 OR ephemeral>2 OR archived<0 OR archived>2 OR private<0 "  \
+                "OR private>1 LIMIT $1")
 /* clang-format on */
 
 #endif
