@@ -3,6 +3,7 @@
  * hold.c: what is on hold does not go, and who may set and release a hold.
  */
 #include "help.h"
+#include "ramet/branches.h"
 #include "ramet/retention.h"
 
 #include "core/access/hold.h"
@@ -174,4 +175,31 @@ Test(hold, an_entry_is_held_by_every_session_that_reaches_it)
     ok(ramet_hold_release(T.call, "g", &(ramet_hold_in){0}));
     set(T.call, "s", true);
     refused(RAMET_HELD, "tree", entry_held("c"));
+}
+
+Test(hold, a_branch_on_hold_is_not_pruned)
+{
+    ramet_prune_out out;
+    ramet_gc_out gone;
+    make("s");
+    say("s", "a b c");
+    int64_t left = get("s")->head.branch;
+    rewind_to("s", "a");
+    say("s", "d");
+    set(T.call, "s", false);
+    refused(RAMET_HELD, "session",
+            ramet_prune(T.call, "s", &(ramet_prune_in){.branch = left}, &out));
+    ok(ramet_hold_release(T.call, "s", &(ramet_hold_in){0}));
+    ok(ramet_prune(T.call, "s", &(ramet_prune_in){.branch = left}, &out));
+    /* What was pruned before the hold stays until the hold ends. */
+    set(T.call, "s", true);
+    tick(30 * DAY);
+    ok(ramet_gc(T.call, true, NULL, NULL, &gone));
+    cr_assert_eq(gone.entries, 0);
+    ok(ramet_gc(T.call, false, NULL, NULL, &gone));
+    cr_assert_eq(gone.entries, 0);
+    cr_assert_eq(sql_number("SELECT count(*) FROM entry"), 4);
+    ok(ramet_hold_release(T.call, "s", &(ramet_hold_in){.tree = true}));
+    ok(ramet_gc(T.call, false, NULL, NULL, &gone));
+    cr_assert_eq(gone.entries, 2);
 }

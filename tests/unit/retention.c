@@ -4,6 +4,7 @@
  */
 #include "help.h"
 #include "turn.h"
+#include "ramet/branches.h"
 #include "ramet/memory.h"
 #include "ramet/merge.h"
 #include "ramet/retention.h"
@@ -488,4 +489,24 @@ Test(retention, a_share_link_works_again_after_restoring)
     cr_assert_neq(ramet_session_get(guest, "s", &s), RAMET_OK);
     ok(ramet_session_restore(T.call, "s", false, &s));
     ok_for(guest, ramet_session_get(guest, "s", &s));
+}
+
+Test(retention, a_pruned_branch_of_a_fork_needs_nothing)
+{
+    ramet_prune_out out;
+    ramet_merge_out merged;
+    make("s");
+    say("s", "a b c d");
+    fork_at("s", "b", "f");
+    ok(ramet_merge(T.call, "f", &(ramet_merge_in){.mode = RAMET_FAST_FORWARD, .from = "s"},
+                   &merged));
+    int64_t further = get("f")->head.branch;
+    rewind_to("f", "b");
+    say("f", "y");
+    cr_assert_eq(explain("s")->needed[0].last, 4);
+    cr_assert_eq(explain("s")->freed, 0);
+    ok(ramet_prune(T.call, "f", &(ramet_prune_in){.branch = further}, &out));
+    const ramet_explanation *e = explain("s");
+    cr_assert_eq(e->needed[0].last, 2);
+    cr_assert_eq(e->n_needed, 1);
 }

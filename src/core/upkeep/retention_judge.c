@@ -6,13 +6,13 @@
 
 #include "core/access/hold.h"
 #include "core/call.h"
-#include "core/columns.h"
 #include "core/model/branch.h"
+#include "core/model/reach.h"
 #include "core/session/session_open.h"
 #include "core/txn.h"
 #include "core/upkeep/gc.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #define MAX_NEEDED 100
 
@@ -162,20 +162,21 @@ int64_t session_own_entries(txn *tx, const session_access *s)
 
 typedef VEC(int64_t) numbers;
 
-/* The sessions of a tree that are gone, and not on hold: they keep nothing. In order. */
-static void gone_load(txn *tx, int64_t tree, numbers *out)
+/* Loads the tree as gc will see it once this session is gone, too. What is on hold stays. */
+static void tree_load(txn *tx, const session_full *s, reach_tree *t)
 {
-    tree_holds holds;
-    holds_load(tx, tx->arena, tree, &holds);
-    db_stmt *q = db_query(tx->db, Q_session_states);
-    q_int(q, 1, tree);
-    while (q_row(q)) {
-        int64_t no = q_col_int(q, 0);
-        session_access s = {
-            .deleted = q_col_int(q, 3), .expires = q_col_int(q, 4), .purging = col_purging(q, 5)};
-        if (session_gone(tx, &s) && (s.purging || !holds_have(&holds, no)))
-            VEC_PUSH(tx->arena, out, no);
+    reach_load(tx, tx->arena, s->tree, t);
+    for (size_t i = 0; i < t->n_sessions; i++) {
+        reach_session *x = &t->sessions[i];
+        session_access access = {.deleted = x->deleted, .expires = x->expires};
+        x->dead = x->no == s->no || x->purging || (!x->on_hold && session_gone(tx, &access));
     }
+    for (size_t i = 0; i < t->n_branches; i++) {
+        reach_branch *b = &t->branches[i];
+        b->out = b->note && (b->note->state >= NOTE_TAKING ||
+                             (b->note->state == NOTE_PRUNED && !b->of->on_hold));
+    }
+    reach_find(t, NULL, NULL);
 }
 
 static void needed_name(txn *tx, int64_t tree, int64_t no, ramet_needed_by *out)
@@ -189,21 +190,24 @@ static void needed_name(txn *tx, int64_t tree, int64_t no, ramet_needed_by *out)
 static void needed_load(txn *tx, const session_full *s, ramet_explanation *out)
 {
     VEC(ramet_needed_by) found = {0};
-    numbers gone = {0}, names = {0};
-    branch_row *own;
-    size_t n;
-    gone_load(tx, s->tree, &gone);
-    branches_of(tx, &s->access, &own, &n);
-    for (size_t i = 0; i < n; i++) {
+    numbers names = {0};
+    reach_tree t;
+    tree_load(tx, s, &t);
+    for (size_t i = 0; i < t.n_branches && db_status(tx->db) == RAMET_OK; i++) {
+        const reach_branch *own = &t.branches[i];
+        if (own->session != s->no || own->need <= own->base)
+            continue;
         db_stmt *q = db_query(tx->db, Q_branch_heirs);
         q_int(q, 1, s->tree);
-        q_int(q, 2, own[i].meta.id);
+        q_int(q, 2, own->id);
         while (q_row(q)) {
             int64_t no = q_col_int(q, 0), reach = q_col_int(q, 1);
-            if (no == s->no ||
-                (gone.n && bsearch(&no, gone.items, gone.n, sizeof no, number_order)))
+            const reach_session *heir = reach_session_at(&t, no);
+            if (!heir || heir->dead)
                 continue;
-            ramet_needed_by by = {NULL, own[i].meta.id, own[i].meta.base + 1, reach};
+            /* A path that was pruned may reach further than anything that is needed. */
+            ramet_needed_by by = {NULL, own->id, own->base + 1,
+                                  reach < own->need ? reach : own->need};
             if (out->n_needed_all++ < MAX_NEEDED) {
                 VEC_PUSH(tx->arena, &found, by);
                 VEC_PUSH(tx->arena, &names, no);

@@ -79,6 +79,8 @@ export interface components {
              * @enum {string}
              */
             level?: "reader" | "writer" | "manager" | "owner";
+            /** @description the branch that it opens at, if it has one; only if the session is read alone */
+            favourite?: string;
             /** @description in the answer to fork and rewind: where it was really cut */
             cut?: components["schemas"]["Cut"];
             /** @description in the answer to sync: what was done */
@@ -765,6 +767,17 @@ export interface components {
             preview: string;
             /** @description the session it belongs to, in a list of a tree's branches */
             session_id?: string;
+            /** @description its name, if it has one */
+            name?: string;
+            /** @description true: its session opens here */
+            favourite?: boolean;
+            /**
+             * Format: date-time
+             * @description when it was pruned
+             */
+            pruned_at?: string;
+            /** @description true: pruned, and garbage collection removed what nothing else needs */
+            removed?: boolean;
         };
         /** @description Versions of a message, or branches of a session or a tree, oldest first. */
         BranchList: {
@@ -825,6 +838,42 @@ export interface components {
             id: string;
             /** @description a new, empty branch; its `prefix_hash` is what it was */
             head: components["schemas"]["Head"];
+        };
+        /** @description What goes, or would go, or came back. */
+        Pruned: {
+            /** @description like `b17` */
+            branches: string[];
+            /**
+             * Format: int64
+             * @description entries that garbage collection will remove; of a restore: that it will not
+             */
+            entries: number;
+            /** @description with `others`: what stays because something needs it, at most 100 */
+            kept: components["schemas"]["KeptBranch"][];
+            /** @description nothing was done */
+            dry_run: boolean;
+        };
+        /** @description A branch that was not pruned. */
+        KeptBranch: {
+            branch_id: string;
+            /** @description what needs it */
+            reason: string;
+        };
+        /** @description What a look at the text proposes. */
+        Suggestions: {
+            /** @description by position, at most 100 */
+            suggestions: components["schemas"]["Suggestion"][];
+            /** @description at most 5, the best first */
+            tags: string[];
+        };
+        /** @description A place that is worth forking. */
+        Suggestion: {
+            /** @description where it shows; a fork `before` it can go another way */
+            entry_id: string;
+            /** @enum {string} */
+            kind: "correction" | "failed_tool" | "retry" | "topic";
+            /** @description one line */
+            why: string;
         };
         Tags: {
             /** @description sorted */
