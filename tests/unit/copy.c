@@ -123,6 +123,23 @@ static void fill(const char *session, int n)
     }
 }
 
+/* A hold, and a rule that has removed a session. */
+static void plant_retention(void)
+{
+    ramet_session *gone;
+    ramet_rule rule = {.name = "short", .agent = "none", .ephemeral = RAMET_ONLY};
+    ramet_retention_out removed;
+    ramet_session_in brief = {
+        .id = "brief", .owner = "ann", .ephemeral_us = DAY, .agent = {.name = "none"}};
+    ok(ramet_session_create(T.call, &brief, &gone));
+    ok(ramet_hold_set(T.call, "boxed", &(ramet_hold_in){.tree = true, .reason = "case"}, NULL));
+    ok(ramet_retention_set(T.call, &(ramet_retention_in){.rules = &rule, .n = 1}, NULL));
+    ok(ramet_retention_run(T.call, &(ramet_retention_run_in){.dry_run = true}, NULL, NULL,
+                           &removed));
+    ok(ramet_retention_run(T.call, &(ramet_retention_run_in){0}, NULL, NULL, &removed));
+    cr_assert_eq(removed.sessions, 1);
+}
+
 /* Something in every table. */
 static void plant(void)
 {
@@ -197,18 +214,7 @@ static void plant(void)
     ok_for(as("ann"), ramet_transfer_add(as("ann"), "s", "user-1", &offer));
     ramet_fetch *fetch;
     ok(ramet_fetch_add(T.call, "http://example.org/a", "a", "text/plain", 0, &fetch));
-    ramet_session *gone;
-    ramet_rule rule = {.name = "short", .agent = "none", .ephemeral = RAMET_ONLY};
-    ramet_retention_out removed;
-    ramet_session_in brief = {
-        .id = "brief", .owner = "ann", .ephemeral_us = DAY, .agent = {.name = "none"}};
-    ok(ramet_session_create(T.call, &brief, &gone));
-    ok(ramet_hold_set(T.call, "boxed", &(ramet_hold_in){.tree = true, .reason = "case"}, NULL));
-    ok(ramet_retention_set(T.call, &(ramet_retention_in){.rules = &rule, .n = 1}, NULL));
-    ok(ramet_retention_run(T.call, &(ramet_retention_run_in){.dry_run = true}, NULL, NULL,
-                           &removed));
-    ok(ramet_retention_run(T.call, &(ramet_retention_run_in){0}, NULL, NULL, &removed));
-    cr_assert_eq(removed.sessions, 1);
+    plant_retention();
     ramet_once once = {.scope = "x", .key = "k", .answer = answer_kept};
     ramet_call_once(T.call, &once);
     ok(ramet_tags_add(T.call, "s", tags, 1, NULL));
