@@ -21,7 +21,7 @@
 #include "core/handle.h"
 #include "core/model/entry.h"
 #include "core/change/move.h"
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "core/model/path.h"
 #include "core/turn/turn.h"
 #include "core/turn/turn_idle.h"

@@ -36,7 +36,7 @@
 #include "core/model/key.h"
 #include "core/change/overlay.h"
 #include "core/model/path.h"
-#include "core/model/record.h"
+#include "core/view/record.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
@@ -548,7 +548,6 @@ static ramet_status sessions_bury(gc *g, arena *a, const reach_tree *t)
 static ramet_status notes_taken_run(txn *tx, void *arg)
 {
     const int64_t *tree = arg;
-    tree_write(tx, Q_branch_bare, *tree, 0);
     overlays_prune(tx, *tree);
     tree_write(tx, Q_note_taken, *tree, 0);
     tree_write(tx, Q_place_prune, *tree, 0);

@@ -12,7 +12,7 @@
  *   O3  size(row) = 1 + size(prev) + size(prev2) is at most OVERLAY_SIZE_MAX, also where rows are
  *       gone through twice: resolving is bounded by it.
  */
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 
 #include "core/call.h"
 #include "core/handle.h"

@@ -11,7 +11,7 @@
  * 1 and 2 are known from its position alone, so a run of hidden entries is never read. 3 needs the
  * entry, and is looked at only where it can matter.
  */
-#include "core/model/context.h"
+#include "core/view/context.h"
 
 #include "core/model/entry.h"
 #include "core/model/key.h"

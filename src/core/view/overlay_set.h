@@ -2,8 +2,8 @@
  *
  * overlay_set.h: rows of overlays, and the sets that they make. overlay_set.c has the invariants.
  */
-#ifndef CORE_MODEL_OVERLAY_SET_H
-#define CORE_MODEL_OVERLAY_SET_H
+#ifndef CORE_VIEW_OVERLAY_SET_H
+#define CORE_VIEW_OVERLAY_SET_H
 
 #include "core/txn.h"
 #include "ramet/overlays.h"
