@@ -637,6 +637,52 @@ const command_def cli_commands[] = {
                          {"copy --from sqlite:ramet.db --to sqlite:/srv/ramet.db --verify-only", "compare them again"}),
 },
 {
+    .name = "hold", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "SESSION|TREE", .run = cmd_hold,
+    .summary = "Keep a session or a tree from being deleted, whoever asks",
+    .about = "What is on hold is not deleted, pruned, erased, removed by a rule of retention, or taken by 'ramet gc' after it was deleted. The owner of "
+             "the tree sets a hold, or with --admin an administrator, whose hold only an administrator releases.",
+    .args = ARGS({.name = "SESSION", .text = "the session, or the id of a tree", .word = WORD_SESSION}),
+    .options = OPTIONS(FLAG("tree", 0, "the whole tree of SESSION, with the forks to come"), FLAG("admin", 0, "as an administrator"),
+                       VALUE("reason", 'm', OPT_TEXT, "TEXT", "the reason, which is kept with it")),
+    .examples = EXAMPLES({"hold trip --tree --reason 'case 7'", "the session with everything that descends from it"}),
+},
+{
+    .name = "release", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "SESSION|TREE", .run = cmd_release,
+    .summary = "Release a hold",
+    .args = ARGS({.name = "SESSION", .text = "the session, or the id of a tree", .word = WORD_SESSION}),
+    .options = OPTIONS(FLAG("tree", 0, "the hold of the whole tree"), FLAG("admin", 0, "as an administrator, who releases every hold there")),
+},
+{
+    .name = "holds", .group = GROUP_KEEP, .synopsis = "[SESSION]", .run = cmd_holds,
+    .summary = "List what protects a session, or all holds of the store",
+    .about = "Without SESSION, all holds: for administrators.",
+    .args = ARGS(MAYBE("SESSION", "the session", WORD_SESSION)),
+},
+{
+    .name = "retention", .group = GROUP_CARE, .flags = CMD_ADMIN | CMD_MAKES, .run = cmd_retention,
+    .synopsis = "[show] | add NAME --older-than SPAN | rm NAME | on | off | run [--dry-run] | explain SESSION | log",
+    .summary = "Remove sessions by rule: age, tag, agent, ephemeral, archived",
+    .about = "Rules are off until 'retention on', and neither 'on' nor 'run' does anything before 'run --dry-run' has shown what they would take. A rule removes "
+             "a session as 'ramet rm' does: its forks stay, and it can be restored until 'ramet gc'. Sessions with the tag pinned, on hold, or with a running "
+             "turn always stay. 'explain' says which rule matches a session and why not, and what of it stays because other sessions need it. 'log' lists what "
+             "was removed.",
+    .args = ARGS({.name = "ACTION", .text = "what to do; without it, show", .choices = "show|add|rm|on|off|run|explain|log", .optional = true},
+                 MAYBE("NAME", "add, rm: the rule; explain: the session", WORD_ANY)),
+    .options = OPTIONS(VALUE("older-than", 0, OPT_SPAN, "SPAN", "add: only sessions at least so old"),
+                       CHOICE("since", 0, "WHAT", "add: what the age counts from (default: updated)", "updated|created|archived"),
+                       VALUE("tag", 't', OPT_TEXT, "TAG", "add: only sessions with this tag"),
+                       VALUE("agent", 0, OPT_TEXT, "NAME", "add: only sessions of this agent"),
+                       CHOICE("ephemeral", 0, "HOW", "add: how to treat ephemeral sessions (default: include)", "include|only|exclude"),
+                       CHOICE("archived", 0, "HOW", "add: how to treat archived sessions (default: include)", "include|only|exclude"),
+                       FLAG("private", 0, "add: private sessions, too"),
+                       FLAG("dry-run", 0, "run: only show what would be removed"),
+                       VALUE("limit", 'n', OPT_COUNT, "N", "log: number of rows (default: 50)"),
+                       VALUE("cursor", 0, OPT_TEXT, "CURSOR", "log: continue from next_cursor of an earlier page")),
+    .examples = EXAMPLES({"retention add stale --older-than 52w --archived only", "what was archived and not touched for a year"},
+                         {"retention run --dry-run", "see what it would take"}, {"retention on", "have the server apply it every day"},
+                         {"retention explain trip", "why a session stays or goes"}),
+},
+{
     .name = "stat", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "", .run = cmd_stat,
     .summary = "Show the size of the store and what it contains",
 },

@@ -20,6 +20,7 @@
 #include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 #include "ramet/sandboxes.h"
 #include "ramet/suggest.h"
 #include "ramet/tokens.h"
@@ -98,6 +99,14 @@
     X(token_add)                                                                                   \
     X(tokens)                                                                                      \
     X(token_revoke)                                                                                \
+    X(hold_set)                                                                                    \
+    X(hold_release)                                                                                \
+    X(holds)                                                                                       \
+    X(retention_get)                                                                               \
+    X(retention_set)                                                                               \
+    X(retention_run)                                                                               \
+    X(retention_explain)                                                                           \
+    X(removals)                                                                                    \
     X(fsck)                                                                                        \
     X(gc)                                                                                          \
     X(backup)                                                                                      \

@@ -12,6 +12,7 @@
 #include "ramet.h"
 #include "ramet/memory.h"
 #include "ramet/merge.h"
+#include "ramet/retention.h"
 
 #ifndef OVER_HTTP
 enum { OVER_WIRE = 0 };
@@ -114,6 +115,10 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_member_remove(c, ...) VIA(c, ramet_member_remove, __VA_ARGS__)
 #define ramet_search_update(c, ...) HOME(c, ramet_search_update, __VA_ARGS__)
 #define ramet_fsck(c, ...) HOME(c, ramet_fsck, __VA_ARGS__)
+#define ramet_hold_set(c, ...) VIA(c, ramet_hold_set, __VA_ARGS__)
+#define ramet_hold_release(c, ...) VIA(c, ramet_hold_release, __VA_ARGS__)
+#define ramet_retention_set(c, ...) HOME(c, ramet_retention_set, __VA_ARGS__)
+#define ramet_retention_run(c, ...) HOME(c, ramet_retention_run, __VA_ARGS__)
 #define ramet_gc(c, ...) HOME(c, ramet_gc, __VA_ARGS__)
 #define ramet_backup(c, ...) HOME(c, ramet_backup, __VA_ARGS__)
 #define ramet_copy(c, ...) (ramet_copy)(via_home(c)->local, __VA_ARGS__)

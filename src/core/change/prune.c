@@ -15,6 +15,7 @@
  */
 #include "ramet/branches.h"
 
+#include "core/access/hold.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/event.h"
@@ -333,6 +334,7 @@ static ramet_status prune_run(txn *tx, void *arg)
     prune_job *j = arg;
     plan p;
     TRY(plan_begin(tx, j->session, &p));
+    TRY(hold_check(tx, p.session.tree, p.session.no));
     TRY(j->in->others ? ask_others(&p, j->in) : ask_one(&p, j->in->branch));
     reach_find(&p.tree, look_main, &p);
     TRY(txn_status(tx));

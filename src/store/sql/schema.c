@@ -413,10 +413,23 @@ static const char step_14[] =
         " AND NOT EXISTS (SELECT 1 FROM branch_note n WHERE n.tree=g.tree AND n.session=g.session "
         "AND n.branch=g.id AND n.state>0 AND n.keep<=b.base)");
 
+/* held: holds, of a session or of the whole tree (session 0); kind 0 is the hold of the tree's
+ * owner, 1 an administrator's (core/access/hold.c). rule: the rules of retention, in order of `no`;
+ * removed: the sessions that they have removed (core/upkeep/retention.c). */
+static const char step_15[] =
+    "CREATE TABLE held(tree BIGINT NOT NULL, session BIGINT NOT NULL, kind INT NOT NULL, who TEXT,"
+    " at BIGINT NOT NULL, why TEXT NOT NULL, PRIMARY KEY(tree,session,kind))@SPREAD;"
+    "CREATE TABLE rule(name TEXT PRIMARY KEY, no INT NOT NULL, age BIGINT NOT NULL,"
+    " since INT NOT NULL, tag TEXT, agent TEXT, ephemeral INT NOT NULL, archived INT NOT NULL,"
+    " private INT NOT NULL, who TEXT, at BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE TABLE removed(at BIGINT NOT NULL, id TEXT NOT NULL, tree TEXT NOT NULL,"
+    " rule TEXT NOT NULL, entries BIGINT NOT NULL, who TEXT,"
+    " PRIMARY KEY(at,id))@CLUSTERED;";
+
 const schema_step schema_steps[] = {{1, step_1},   {2, step_2},   {3, step_3},   {4, step_4},
                                     {5, step_5},   {6, step_6},   {7, step_7},   {8, step_8},
                                     {9, step_9},   {10, step_10}, {11, step_11}, {12, step_12},
-                                    {13, step_13}, {14, step_14}};
+                                    {13, step_13}, {14, step_14}, {15, step_15}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
