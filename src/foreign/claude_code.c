@@ -240,9 +240,8 @@ static void line_take(transcript *t, const json_doc *d)
 /* Lines by message.id: what is known of an answer. */
 typedef struct answer {
     const char *id;
-    int64_t last;      /* its last line */
-    int64_t last_line; /* in transcript.lines */
-    int64_t end;       /* its last line, or the last result behind it */
+    int64_t last; /* its last line */
+    int64_t end;  /* the same, or the last result behind it */
 } answer;
 
 typedef struct answers {
@@ -252,17 +251,13 @@ typedef struct answers {
     int64_t *of; /* by node: index into the list, or -1 */
 } answers;
 
-static answer *answer_get(transcript *t, answers *all, const char *id)
+/* Where the newest answer of an id stands; 0: there is none. */
+static uint32_t *answer_slot(const answers *all, const char *id)
 {
     size_t i = hash_text(id) & (all->cap - 1);
     while (all->slots[i] && strcmp(all->list.items[all->slots[i] - 1].id, id) != 0)
         i = (i + 1) & (all->cap - 1);
-    if (!all->slots[i]) {
-        answer fresh = {.id = id, .last = -1, .last_line = -1, .end = -1};
-        VEC_PUSH(t->c->mem, &all->list, fresh);
-        all->slots[i] = (uint32_t)all->list.n;
-    }
-    return &all->list.items[all->slots[i] - 1];
+    return &all->slots[i];
 }
 
 /* The node of an id, for parents of results. */
@@ -289,18 +284,45 @@ static uint32_t *nodes_by_id(const transcript *t, size_t cap)
     return slots;
 }
 
-/* Usage counts once: on the last line of an answer. */
-static void usage_once(transcript *t, answers *all)
+/* Whether a line goes on with the answer whose last line is `last`: directly, or behind results of
+ * its tools. */
+static bool goes_on(const transcript *t, const uint32_t *by_id, size_t cap, int64_t node,
+                    int64_t last, bool *directly)
+{
+    *directly = true;
+    for (int steps = 0; steps < 256; steps++) {
+        const char *parent = t->c->nodes.items[node].parent;
+        node = parent ? node_find(t, by_id, cap, parent) : -1;
+        if (node < 0 || node == last)
+            return node == last;
+        *directly = false;
+        if (t->c->nodes.items[node].role == RAMET_USER ||
+            t->c->nodes.items[node].role == RAMET_ASSISTANT)
+            return false;
+    }
+    return false;
+}
+
+/* Finds the lines of each answer. Usage counts once: on the last line. */
+static void answers_find(transcript *t, answers *all, const uint32_t *by_id)
 {
     for (size_t i = 0; i < t->lines.n; i++) {
         const line_note *l = &t->lines.items[i];
+        bool directly;
         if (!l->answer)
             continue;
-        answer *x = answer_get(t, all, l->answer);
-        if (x->last >= 0)
+        uint32_t *slot = answer_slot(all, l->answer);
+        answer *x = *slot ? &all->list.items[*slot - 1] : NULL;
+        bool same = x && goes_on(t, by_id, all->cap, l->node, x->last, &directly);
+        if (same)
             t->c->nodes.items[x->last].has_usage = false;
+        if (!same || !directly) {
+            answer fresh = {.id = l->answer};
+            VEC_PUSH(t->c->mem, &all->list, fresh);
+            *slot = (uint32_t)all->list.n;
+            x = &all->list.items[all->list.n - 1];
+        }
         x->last = x->end = l->node;
-        x->last_line = (int64_t)i;
         all->of[l->node] = x - all->list.items;
     }
 }
@@ -319,7 +341,7 @@ static void results_in_a_row(transcript *t)
     for (size_t i = 0; i < t->c->nodes.n; i++)
         all.of[i] = -1;
     uint32_t *by_id = nodes_by_id(t, cap);
-    usage_once(t, &all);
+    answers_find(t, &all, by_id);
     int64_t *row = arena_array(t->c->mem, t->c->nodes.n + 1, sizeof *row);
     const char **result = arena_array(t->c->mem, t->c->nodes.n + 1, sizeof *result);
     for (size_t i = 0; i < t->c->nodes.n; i++)

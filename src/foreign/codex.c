@@ -3,15 +3,17 @@
  * codex.c: rollouts of Codex, ~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl: a file for each
  * thread.
  *
- *   X1  The first session_meta is that of the thread. A fork names its parent (forked_from_id), and
- *       begins with copies of its items, with other times; a session_meta of the parent may be
- *       among them.
+ *   X1  The first session_meta is that of the thread. A fork names its parent (forked_from_id). It
+ *       begins with copies of the parent's items, with other times, and maybe a session_meta of the
+ *       parent among them; or (forked_from_ordinal_exclusive) it has none of them, and is read
+ *       behind the lines of the parent whose `ordinal` is below that number.
  *   X2  response_item is what the model was given and gave. event_msg tells the same to the screen
  *       and is left out, but for usage, and for thread_rolled_back: the last turns were taken back,
  *       and what follows is another branch.
  */
 #include "foreign/foreign.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static ramet_status index_file(foreign_job *j, const foreign_member *m)
@@ -23,13 +25,48 @@ static ramet_status index_file(foreign_job *j, const foreign_member *m)
     return source_add(j, NULL, member_span(j, m));
 }
 
+#define MAX_FORKS 64 /* of forks of forks */
+
 typedef struct rollout {
     foreign_job *job;
     foreign_conversation *c;
-    int64_t at;   /* the last item; -1: none */
-    int64_t said; /* the last one of the model */
-    int64_t number;
+    int64_t at;       /* the last item; -1: none */
+    int64_t said;     /* the last one of the model */
+    const char *file; /* id of the thread whose file is being read */
+    int64_t number;   /* of its line, or its ordinal */
+    int depth;        /* forks above the file */
 } rollout;
+
+static bool file_take(rollout *r, const foreign_member *m, int64_t end);
+
+/* The rollout of a thread; its name ends with the id. */
+static const foreign_member *file_find(const foreign_job *j, const char *id)
+{
+    char end[300];
+    if (snprintf(end, sizeof end, "-%s.jsonl", id) >= (int)sizeof end)
+        return NULL;
+    for (size_t i = 0; i < j->members.n; i++)
+        if (member_ends(&j->members.items[i], end))
+            return &j->members.items[i];
+    return NULL;
+}
+
+/* The first line of a rollout; false: its parent is not there. */
+static bool meta_first(rollout *r, const json_doc *d, const json_node *p)
+{
+    arena *a = r->c->mem;
+    const char *from = pick_text(a, d, p, "forked_from_id");
+    const json_node *cut = json_get(d, p, "forked_from_ordinal_exclusive");
+    const char *file = pick_text(a, d, p, "id");
+    if (from && cut) {
+        const foreign_member *m = r->depth < MAX_FORKS ? file_find(r->job, from) : NULL;
+        r->depth++;
+        if (!m || !file_take(r, m, pick_int(d, p, "forked_from_ordinal_exclusive")))
+            return false;
+    }
+    r->file = file;
+    return true;
+}
 
 static void meta_take(rollout *r, const json_doc *d, const json_node *p)
 {
@@ -128,8 +165,8 @@ static void item_take(rollout *r, const json_doc *d, const json_node *p, int64_t
                       : result ? RAMET_TOOL
                                : RAMET_ASSISTANT;
     msg_begin(&m, r->job, r->c,
-                  arena_printf(a, "%s-%lld", r->c->id ? r->c->id : "item", (long long)++r->number),
-                  role, when);
+                  arena_printf(a, "%s-%lld", r->file ? r->file : "item", (long long)r->number), role,
+                  when);
     m.up = r->at;
     if (said)
         content_take(&m, d, json_get(d, p, "content"));
@@ -196,33 +233,57 @@ static void line_take(rollout *r, const json_doc *d)
         r->c->model = model ? model : r->c->model;
     } else if (pick_is(d, type, "compacted")) {
         foreign_message m;
-        msg_begin(&m, r->job, r->c, arena_printf(a, "%s-%lld", r->c->id ? r->c->id : "item",
-                                                     (long long)++r->number),
-                      RAMET_SYSTEM, when);
+        msg_begin(&m, r->job, r->c,
+                  arena_printf(a, "%s-%lld", r->file ? r->file : "item", (long long)r->number),
+                  RAMET_SYSTEM, when);
         m.up = r->at;
         msg_text(&m, pick_text(a, d, p, "message"));
         r->at = msg_end(&m);
     }
 }
 
-static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *c)
+/* Reads the lines of a file, up to an ordinal; false: the beginning of the thread is missing. */
+static bool file_take(rollout *r, const foreign_member *m, int64_t end)
 {
-    const foreign_span *whole = s->spans.items;
-    const foreign_member *m = &j->members.items[whole->member];
-    rollout r = {.job = j, .c = c, .at = -1, .said = -1};
     foreign_span line;
     size_t at = 0;
     uint32_t number = 0;
+    bool first = true, fine = true, whole = false;
     arena *a = arena_new();
-    while (input_line(j, m, &at, &number, &line)) {
+    while (fine && !whole && input_line(r->job, m, &at, &number, &line)) {
         json_doc d;
-        if (foreign_parse(a, &line, &d))
-            line_take(&r, &d);
-        else
-            skip_span(j, "lines that are not JSON objects", &line);
+        int64_t ordinal;
+        if (!foreign_parse(a, &line, &d)) {
+            skip_span(r->job, "lines that are not JSON objects", &line);
+            arena_reset(a);
+            continue;
+        }
+        const json_node *o = json_get(&d, d.nodes, "ordinal"), *p = json_get(&d, d.nodes, "payload");
+        bool meta = pick_is(&d, json_get(&d, d.nodes, "type"), "session_meta");
+        if (meta && first) {
+            /* Its own first: what is above it comes before. */
+            meta_take(r, &d, p);
+            fine = meta_first(r, &d, p);
+            first = false;
+        }
+        r->number = o && json_int(&d, o, &ordinal) ? ordinal : number;
+        whole = r->number >= end;
+        if (fine && !whole)
+            line_take(r, &d);
         arena_reset(a);
     }
     arena_free(a);
+    return fine;
+}
+
+static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *c)
+{
+    const foreign_span *whole = s->spans.items;
+    rollout r = {.job = j, .c = c, .at = -1, .said = -1};
+    if (!file_take(&r, &j->members.items[whole->member], INT64_MAX)) {
+        skip_span(j, "forks whose parent is not in the input: import the folder", whole);
+        return false;
+    }
     if (!c->id) {
         skip_span(j, "files without session_meta: no rollouts", whole);
         return false;
@@ -233,6 +294,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
 }
 
 const foreign_reader foreign_codex = {
-    .copies_have_new_times = true,
-    .index = index_file,
-    .load = load};
+    .copies_have_new_times = true, .index = index_file, .load = load};
