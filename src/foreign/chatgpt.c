@@ -4,10 +4,9 @@
  *
  *   G1  `mapping` is a tree: nodes with id, parent, children and a message, which may be null.
  *       `current_node` is the leaf that is shown.
- *   G2  A message to a tool has a recipient other than "all"; it has no id of a call, so its own is
- *       taken. The tool's message below it is the result.
- *   G3  Files are named by pointers (file-service://ID, sediment://ID); the file ID… of the export
- *       has the bytes.
+ *   G2  A message to a tool has a recipient other than "all"; it has no id of a call, so its time
+ * is taken, which copies have, too. The tool's message below it is the result. G3  Files are named
+ * by pointers (file-service://ID, sediment://ID); the file ID… of the export has the bytes.
  */
 #include "foreign/foreign.h"
 
@@ -29,10 +28,10 @@ static ramet_status index_file(foreign_job *j, const foreign_member *m)
 
 static const char *media_type_of(const char *name)
 {
-    static const char *const types[][2] = {
-        {".png", "image/png"},  {".jpg", "image/jpeg"}, {".jpeg", "image/jpeg"},
-        {".webp", "image/webp"}, {".gif", "image/gif"},  {".pdf", "application/pdf"},
-        {".wav", "audio/wav"},  {".txt", "text/plain"}};
+    static const char *const types[][2] = {{".png", "image/png"},   {".jpg", "image/jpeg"},
+                                           {".jpeg", "image/jpeg"}, {".webp", "image/webp"},
+                                           {".gif", "image/gif"},   {".pdf", "application/pdf"},
+                                           {".wav", "audio/wav"},   {".txt", "text/plain"}};
     const char *dot = strrchr(name, '.');
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)
         if (strcmp(dot, types[i][0]) == 0)
@@ -63,7 +62,7 @@ static void piece_take(foreign_message *m, const json_doc *d, const json_node *p
     else if (json_is(json_get(d, p, "text"), JSON_STRING))
         msg_text(m, pick_text(a, d, p, "text"));
     else if (json_is(p, JSON_OBJECT))
-        msg_data(m, json_raw(a, d, p));
+        msg_data(m, pick_json(a, d, p));
 }
 
 static void thoughts_take(foreign_message *m, const json_doc *d, const json_node *list)
@@ -74,9 +73,9 @@ static void thoughts_take(foreign_message *m, const json_doc *d, const json_node
         const char *summary = pick_text(a, d, t, "summary"),
                    *content = pick_text(a, d, t, "content");
         msg_thinking(m, summary && content && *content
-                                ? arena_printf(a, "%s\n\n%s", summary, content)
-                            : content && *content ? content
-                                                  : summary);
+                            ? arena_printf(a, "%s\n\n%s", summary, content)
+                        : content && *content ? content
+                                              : summary);
     }
 }
 
@@ -148,17 +147,18 @@ static void node_take(foreign_job *j, foreign_conversation *c, const json_doc *d
     const char *parent = pick_text(a, d, node, "parent"), *to = recipient_of(a, d, node);
     const char *model = pick_text(a, d, about, "model_slug");
     msg_begin(&m, j, c, id, role_of(d, json_get(d, message, "author")),
-                  pick_time(a, d, message, "create_time"));
+              pick_time(a, d, message, "create_time"));
     m.parent = parent;
     if (pick_true(d, about, "is_visually_hidden_from_conversation"))
         skip_note(j, "messages that ChatGPT itself hides", NULL, 0);
     else if (to) {
         const char *text = content_text(a, d, content);
-        msg_call(&m, id, to, text ? json_or_text(a, text) : NULL);
-    } else if (m.role == RAMET_TOOL && parent &&
-               recipient_of(a, d, json_get(d, mapping, parent))) {
+        msg_call(&m, call_id_of(a, m.created), to, text ? json_or_text(a, text) : NULL);
+    } else if (m.role == RAMET_TOOL && parent && recipient_of(a, d, json_get(d, mapping, parent))) {
         const char *text = content_text(a, d, content);
-        msg_result(&m, parent, json_quote(a, text ? text : ""), false);
+        const json_node *asked = json_get(d, json_get(d, mapping, parent), "message");
+        msg_result(&m, call_id_of(a, pick_time(a, d, asked, "create_time")),
+                   json_quote(a, text ? text : ""), false);
         const json_node *parts = json_get(d, content, "parts");
         for (const json_node *p = json_is(parts, JSON_ARRAY) ? json_first(d, parts) : NULL; p;
              p = json_next(d, parts, p))
@@ -198,6 +198,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
     return true;
 }
 
-const foreign_reader foreign_chatgpt = {
-    .index = index_file,
-    .load = load};
+const foreign_reader foreign_chatgpt = {.index = index_file, .load = load};

@@ -23,14 +23,14 @@ static const char *result_text(arena *a, const json_doc *d, const json_node *con
 {
     buf b;
     if (json_is(content, JSON_STRING))
-        return json_raw(a, d, content);
+        return pick_json(a, d, content);
     buf_init(&b, MAX_TEXT_BYTES);
     for (const json_node *p = json_is(content, JSON_ARRAY) ? json_first(d, content) : NULL; p;
          p = json_next(d, content, p)) {
         const char *text = pick_text(a, d, p, "text");
         if (!text) {
             buf_release(&b);
-            return json_raw(a, d, content);
+            return pick_json(a, d, content);
         }
         buf_puts(&b, b.n ? "\n" : "");
         buf_puts(&b, text);
@@ -48,16 +48,16 @@ static void block_take(foreign_message *m, const json_doc *d, const json_node *b
         msg_thinking(m, pick_text(a, d, b, "thinking"));
     else if (pick_is(d, type, "tool_use")) {
         const char *id = pick_text(a, d, b, "id");
-        msg_call(m, id ? id : m->id, pick_text(a, d, b, "name"),
-                     input ? json_raw(a, d, input) : NULL);
+        msg_call(m, id ? id : call_id_of(a, m->created), pick_text(a, d, b, "name"),
+                 input ? pick_json(a, d, input) : NULL);
     } else if (pick_is(d, type, "tool_result")) {
         const char *id = pick_text(a, d, b, "tool_use_id");
-        msg_result(m, id ? id : m->id, result_text(a, d, json_get(d, b, "content")),
-                       pick_true(d, b, "is_error"));
+        msg_result(m, id ? id : call_id_of(a, m->created),
+                   result_text(a, d, json_get(d, b, "content")), pick_true(d, b, "is_error"));
     } else if (pick_is(d, type, "token_budget"))
         return;
     else
-        msg_data(m, json_raw(a, d, b));
+        msg_data(m, pick_json(a, d, b));
 }
 
 static void files_take(foreign_message *m, const json_doc *d, const json_node *o)
@@ -87,7 +87,7 @@ static int64_t message_take(foreign_job *j, foreign_conversation *c, const json_
     bool user = pick_is(d, json_get(d, o, "sender"), "human");
     const char *parent = pick_text(a, d, o, "parent_message_uuid");
     msg_begin(&m, j, c, pick_text(a, d, o, "uuid"), user ? RAMET_USER : RAMET_ASSISTANT,
-                  pick_time(a, d, o, "created_at"));
+              pick_time(a, d, o, "created_at"));
     if (!parent)
         m.up = before;
     else if (strncmp(parent, "00000000-0000-", 14) != 0)
@@ -123,6 +123,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
     return true;
 }
 
-const foreign_reader foreign_claude_ai = {
-    .index = index_file,
-    .load = load};
+const foreign_reader foreign_claude_ai = {.index = index_file, .load = load};

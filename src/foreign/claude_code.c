@@ -93,8 +93,8 @@ static void result_take(foreign_message *m, const json_doc *d, const json_node *
         if (t)
             buf_puts(&text, t);
     }
-    msg_result(m, pick_text(a, d, block, "tool_use_id"),
-                   json_quote(a, buf_keep(&text, a)), pick_true(d, block, "is_error"));
+    msg_result(m, pick_text(a, d, block, "tool_use_id"), json_quote(a, buf_keep(&text, a)),
+               pick_true(d, block, "is_error"));
     for (const json_node *b = json_is(content, JSON_ARRAY) ? json_first(d, content) : NULL; b;
          b = json_next(d, content, b))
         if (json_get(d, b, "source"))
@@ -114,7 +114,7 @@ static void block_take(foreign_message *m, const json_doc *d, const json_node *b
         msg_thinking(m, pick_text(a, d, b, "thinking"));
     else if (strcmp(type, "tool_use") == 0 || strcmp(type, "server_tool_use") == 0)
         msg_call(m, pick_text(a, d, b, "id"), pick_text(a, d, b, "name"),
-                     input ? json_raw(a, d, input) : NULL);
+                 input ? pick_json(a, d, input) : NULL);
     else if (strcmp(type, "tool_result") == 0)
         result_take(m, d, b);
     else if (strcmp(type, "image") == 0 || strcmp(type, "document") == 0)
@@ -122,7 +122,7 @@ static void block_take(foreign_message *m, const json_doc *d, const json_node *b
     else if (strcmp(type, "redacted_thinking") == 0)
         skip_note(m->job, "thinking that is encrypted", NULL, 0);
     else
-        msg_data(m, json_raw(a, d, b));
+        msg_data(m, pick_json(a, d, b));
 }
 
 /* ------------------------------------------------------------------------- lines */
@@ -145,8 +145,8 @@ static ramet_usage usage_of(const json_doc *d, const json_node *u)
 {
     ramet_usage out = {.output = pick_int(d, u, "output_tokens"),
                        .cached = pick_int(d, u, "cache_read_input_tokens")};
-    out.input = pick_int(d, u, "input_tokens") + out.cached +
-                pick_int(d, u, "cache_creation_input_tokens");
+    out.input =
+        pick_int(d, u, "input_tokens") + out.cached + pick_int(d, u, "cache_creation_input_tokens");
     return out;
 }
 
@@ -199,9 +199,8 @@ static void title_take(transcript *t, const json_doc *d)
         {"custom-title", "customTitle"}, {"ai-title", "aiTitle"}, {"summary", "summary"}};
     const json_node *type = json_get(d, d->nodes, "type");
     for (size_t i = 0; i < 3; i++) {
-        const char *text = pick_is(d, type, keys[i][0])
-                               ? pick_text(t->c->mem, d, d->nodes, keys[i][1])
-                               : NULL;
+        const char *text =
+            pick_is(d, type, keys[i][0]) ? pick_text(t->c->mem, d, d->nodes, keys[i][1]) : NULL;
         /* The title that the user gave counts most, then the last one that was made. */
         if (!text || !*text || (i > 0 && t->titled))
             continue;
@@ -404,6 +403,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
     return true;
 }
 
-const foreign_reader foreign_claude_code = {
-    .index = index_file,
-    .load = load};
+const foreign_reader foreign_claude_code = {.index = index_file, .load = load};

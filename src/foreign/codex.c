@@ -110,7 +110,7 @@ static const char *output_of(arena *a, const json_doc *d, const json_node *v)
     if (json_is(content, JSON_STRING))
         return json_quote(a, json_text(a, d, content));
     if (json_is(v, JSON_OBJECT))
-        return json_raw(a, d, v);
+        return pick_json(a, d, v);
     return json_quote(a, texts_join(a, d, v));
 }
 
@@ -138,9 +138,9 @@ static void call_take(foreign_message *m, const json_doc *d, const json_node *p,
     if (!id)
         id = pick_text(a, d, p, "id");
     msg_call(m, id, name ? name : type,
-                 arguments ? json_or_text(a, arguments)
-                 : action  ? json_raw(a, d, action)
-                           : NULL);
+             arguments ? json_or_text(a, arguments)
+             : action  ? pick_json(a, d, action)
+                       : NULL);
 }
 
 static ramet_role role_of(const char *name)
@@ -165,8 +165,8 @@ static void item_take(rollout *r, const json_doc *d, const json_node *p, int64_t
                       : result ? RAMET_TOOL
                                : RAMET_ASSISTANT;
     msg_begin(&m, r->job, r->c,
-                  arena_printf(a, "%s-%lld", r->file ? r->file : "item", (long long)r->number), role,
-                  when);
+              arena_printf(a, "%s-%lld", r->file ? r->file : "item", (long long)r->number), role,
+              when);
     m.up = r->at;
     if (said)
         content_take(&m, d, json_get(d, p, "content"));
@@ -174,8 +174,8 @@ static void item_take(rollout *r, const json_doc *d, const json_node *p, int64_t
         msg_thinking(&m, texts_join(a, d, json_get(d, p, "summary")));
         msg_thinking(&m, texts_join(a, d, json_get(d, p, "content")));
     } else if (result)
-        msg_result(&m, pick_text(a, d, p, "call_id"),
-                       output_of(a, d, json_get(d, p, "output")), false);
+        msg_result(&m, pick_text(a, d, p, "call_id"), output_of(a, d, json_get(d, p, "output")),
+                   false);
     else if (call)
         call_take(&m, d, p, type);
     else
@@ -212,7 +212,7 @@ static void event_take(rollout *r, const json_doc *d, const json_node *p)
         foreign_node *n = &r->c->nodes.items[r->said];
         if (!n->has_usage)
             n->has_usage = pick_usage(d, last, "input_tokens", "output_tokens",
-                                       "cached_input_tokens", &n->usage);
+                                      "cached_input_tokens", &n->usage);
         r->said = -1;
     }
 }
@@ -258,7 +258,8 @@ static bool file_take(rollout *r, const foreign_member *m, int64_t end)
             arena_reset(a);
             continue;
         }
-        const json_node *o = json_get(&d, d.nodes, "ordinal"), *p = json_get(&d, d.nodes, "payload");
+        const json_node *o = json_get(&d, d.nodes, "ordinal"),
+                        *p = json_get(&d, d.nodes, "payload");
         bool meta = pick_is(&d, json_get(&d, d.nodes, "type"), "session_meta");
         if (meta && first) {
             /* Its own first: what is above it comes before. */

@@ -37,13 +37,13 @@
 #include "base/util.h"
 
 #define DIGEST_LEN 16
-#define MAX_MESSAGES 1000000           /* of one conversation */
-#define MAX_SOURCES 1000000            /* conversations */
-#define MAX_SPANS 20000000             /* lines, or files */
-#define MAX_FILES 1000000              /* of an archive */
+#define MAX_MESSAGES 1000000             /* of one conversation */
+#define MAX_SOURCES 1000000              /* conversations */
+#define MAX_SPANS 20000000               /* lines, or files */
+#define MAX_FILES 1000000                /* of an archive */
 #define MAX_TEXT_BYTES ((size_t)1 << 30) /* JSON text of one conversation, or line */
 #define MAX_PARTS_BYTES (((size_t)16 << 20) - ((size_t)256 << 10)) /* of one entry */
-#define MAX_NESTING 100                /* of JSON; the store takes some levels more */
+#define MAX_NESTING 100 /* of JSON in a file; the store takes some levels more */
 #define MAX_FILE_BYTES ((size_t)64 << 20)
 #define TRY(x)                                                                                     \
     do {                                                                                           \
@@ -147,7 +147,7 @@ struct foreign_job {
     ramet_call *call;
     const foreign_reader *reader;
     const char *format; /* its name */
-    const char *user; /* "" for the embedding program */
+    const char *user;   /* "" for the embedding program */
     ramet_progress progress;
     void *progress_arg;
     ramet_import_out *out;
@@ -160,7 +160,7 @@ struct foreign_job {
     uint32_t *slots; /* sources by id: index + 1 */
     size_t n_slots, n_named, n_spans;
     VEC(ramet_import_skip) skips;
-    bool reads_again; /* what is skipped was counted in the first pass */
+    bool reads_again;    /* what is skipped was counted in the first pass */
     int64_t done, total; /* conversations */
 };
 
@@ -210,9 +210,11 @@ bool pick_true(const json_doc *d, const json_node *obj, const char *key);
 bool pick_is(const json_doc *d, const json_node *v, const char *text);
 /* A time as text (RFC 3339) or as a number of seconds or milliseconds; 0: none. */
 int64_t pick_time(arena *a, const json_doc *d, const json_node *obj, const char *key);
+/* A value without blanks and needless escapes: copies of it are written in other ways. */
+const char *pick_json(arena *a, const json_doc *d, const json_node *v);
 /* Usage from members of `obj`; false when neither input nor output is there. */
 bool pick_usage(const json_doc *d, const json_node *obj, const char *input, const char *output,
-                 const char *cached, ramet_usage *out);
+                const char *cached, ramet_usage *out);
 
 /* ---- parts.c: messages */
 
@@ -236,7 +238,7 @@ typedef struct foreign_message {
 } foreign_message;
 
 void msg_begin(foreign_message *m, foreign_job *j, foreign_conversation *c, const char *id,
-                   ramet_role role, int64_t created);
+               ramet_role role, int64_t created);
 void msg_text(foreign_message *m, const char *text); /* blank ones are left out */
 void msg_thinking(foreign_message *m, const char *text);
 /* `input` is JSON; NULL: {}. */
@@ -246,12 +248,13 @@ void msg_result(foreign_message *m, const char *id, const char *output, bool fai
 void msg_data(foreign_message *m, const char *json);
 /* A file by its address; data: addresses are taken as bytes. */
 void msg_url(foreign_message *m, const char *url, const char *name, const char *media_type);
-void msg_base64(foreign_message *m, const char *base64, const char *name,
-                    const char *media_type);
+void msg_base64(foreign_message *m, const char *base64, const char *name, const char *media_type);
 void msg_bytes(foreign_message *m, const char *bytes, size_t n, const char *name,
-                   const char *media_type);
+               const char *media_type);
 /* Adds the entries; a message without parts holds nothing. The index of the last one. */
 int64_t msg_end(foreign_message *m);
+/* An id for a call that has none: of its time, which copies of it have, too. */
+const char *call_id_of(arena *a, int64_t created);
 /* A text that should be JSON, as JSON: as it is, or as a string. */
 const char *json_or_text(arena *a, const char *text);
 

@@ -322,9 +322,8 @@ static ramet_status parent_know(foreign_job *j, arena *a, foreign_group *g, cons
         return RAMET_OK;
     session_id_make(j, "conversation", s->parent, strlen(s->parent), id);
     TRY(known_open(j, a, id, &k, &state));
-    return state == SESSION_OURS
-               ? group_know(j, a, g, j->reader->copies_have_new_times, &k)
-               : RAMET_OK;
+    return state == SESSION_OURS ? group_know(j, a, g, j->reader->copies_have_new_times, &k)
+                                 : RAMET_OK;
 }
 
 /* What the store has of a group. */
@@ -425,9 +424,9 @@ static void skips_keep(foreign_job *j)
     arena *a = ramet_call_arena(j->call);
     ramet_import_skip *list = arena_array(a, j->skips.n + 1, sizeof *list);
     for (size_t i = 0; i < j->skips.n; i++)
-        list[i] = (ramet_import_skip){arena_strdup(a, j->skips.items[i].what),
-                                      j->skips.items[i].count,
-                                      arena_strdup(a, j->skips.items[i].first)};
+        list[i] =
+            (ramet_import_skip){arena_strdup(a, j->skips.items[i].what), j->skips.items[i].count,
+                                arena_strdup(a, j->skips.items[i].first)};
     j->out->skipped = list;
     j->out->n_skipped = j->skips.n;
 }

@@ -28,12 +28,13 @@ static void call_take(foreign_message *m, const json_doc *d, const json_node *ca
     const char *id = pick_text(a, d, call, "id"), *name = pick_text(a, d, call, "name");
     if (!args)
         args = json_get(d, function, "arguments");
-    msg_call(m, id ? id : m->id, name ? name : pick_text(a, d, function, "name"),
-                 json_is(args, JSON_STRING) ? json_or_text(a, json_text(a, d, args))
-                 : args                     ? json_raw(a, d, args)
-                                            : NULL);
+    msg_call(m, id ? id : call_id_of(a, m->created),
+             name ? name : pick_text(a, d, function, "name"),
+             json_is(args, JSON_STRING) ? json_or_text(a, json_text(a, d, args))
+             : args                     ? pick_json(a, d, args)
+                                        : NULL);
     if (output && !json_is(output, JSON_NULL))
-        msg_result(m, id ? id : m->id, json_raw(a, d, output), false);
+        msg_result(m, id ? id : call_id_of(a, m->created), pick_json(a, d, output), false);
 }
 
 static void piece_take(foreign_message *m, const json_doc *d, const json_node *p)
@@ -42,7 +43,7 @@ static void piece_take(foreign_message *m, const json_doc *d, const json_node *p
     const json_node *type = json_get(d, p, "type"), *text = json_get(d, p, "text");
     if (pick_is(d, type, "text"))
         msg_text(m, json_is(text, JSON_OBJECT) ? pick_text(a, d, text, "value")
-                                                   : json_text(a, d, text));
+                                               : json_text(a, d, text));
     else if (pick_is(d, type, "think"))
         msg_thinking(m, pick_text(a, d, p, "think"));
     else if (pick_is(d, type, "tool_call"))
@@ -50,7 +51,7 @@ static void piece_take(foreign_message *m, const json_doc *d, const json_node *p
     else if (pick_is(d, type, "error"))
         msg_text(m, pick_text(a, d, p, "error"));
     else if (json_is(p, JSON_OBJECT))
-        msg_data(m, json_raw(a, d, p));
+        msg_data(m, pick_json(a, d, p));
 }
 
 static void files_take(foreign_message *m, const json_doc *d, const json_node *list)
@@ -61,7 +62,7 @@ static void files_take(foreign_message *m, const json_doc *d, const json_node *l
         const char *path = pick_text(a, d, f, "filepath"), *id = pick_text(a, d, f, "file_id");
         if (path || id)
             msg_url(m, path ? path : arena_printf(a, "librechat:%s", id),
-                        pick_text(a, d, f, "filename"), pick_text(a, d, f, "type"));
+                    pick_text(a, d, f, "filename"), pick_text(a, d, f, "type"));
     }
 }
 
@@ -74,7 +75,7 @@ static void message_take(foreign_job *j, foreign_conversation *c, const json_doc
     const char *parent = pick_text(a, d, o, "parentMessageId"), *model;
     bool user = by ? json_is(by, JSON_TRUE) : pick_is(d, json_get(d, o, "sender"), "User");
     msg_begin(&m, j, c, pick_text(a, d, o, "messageId"), user ? RAMET_USER : RAMET_ASSISTANT,
-                  pick_time(a, d, o, "createdAt"));
+              pick_time(a, d, o, "createdAt"));
     if (parent && strncmp(parent, "00000000-0000-", 14) != 0)
         m.parent = parent;
     for (const json_node *p = json_is(content, JSON_ARRAY) ? json_first(d, content) : NULL; p;
@@ -130,6 +131,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
     return true;
 }
 
-const foreign_reader foreign_librechat = {
-    .index = index_file,
-    .load = load};
+const foreign_reader foreign_librechat = {.index = index_file, .load = load};

@@ -45,8 +45,8 @@ static ramet_role role_of(const json_doc *d, const json_node *o)
     return pick_is(d, role, "system") ? RAMET_SYSTEM : RAMET_ASSISTANT;
 }
 
-static void message_take(foreign_job *j, foreign_conversation *c, const json_doc *d,
-                         const char *id, const json_node *o)
+static void message_take(foreign_job *j, foreign_conversation *c, const json_doc *d, const char *id,
+                         const json_node *o)
 {
     arena *a = c->mem;
     foreign_message m;
@@ -59,8 +59,8 @@ static void message_take(foreign_job *j, foreign_conversation *c, const json_doc
     files_take(&m, d, json_get(d, o, "files"));
     if (!usage)
         usage = json_get(d, o, "info");
-    m.has_usage = m.role == RAMET_ASSISTANT && pick_usage(d, usage, "prompt_tokens",
-                                                           "completion_tokens", NULL, &m.usage);
+    m.has_usage = m.role == RAMET_ASSISTANT &&
+                  pick_usage(d, usage, "prompt_tokens", "completion_tokens", NULL, &m.usage);
     if (model)
         c->model = model;
     msg_end(&m);
@@ -100,6 +100,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
     return true;
 }
 
-const foreign_reader foreign_open_webui = {
-    .index = index_file,
-    .load = load};
+const foreign_reader foreign_open_webui = {.index = index_file, .load = load};

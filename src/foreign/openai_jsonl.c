@@ -48,7 +48,7 @@ static void piece_take(foreign_message *m, const json_doc *d, const json_node *p
     else if (url)
         msg_url(m, url, NULL, NULL);
     else if (json_is(p, JSON_OBJECT))
-        msg_data(m, json_raw(a, d, p));
+        msg_data(m, pick_json(a, d, p));
 }
 
 static const char *content_text(arena *a, const json_doc *d, const json_node *content)
@@ -74,7 +74,7 @@ static void calls_take(foreign_message *m, const json_doc *d, const json_node *l
         const json_node *f = json_get(d, t, "function");
         const char *arguments = pick_text(a, d, f, "arguments");
         msg_call(m, pick_text(a, d, t, "id"), pick_text(a, d, f, "name"),
-                     arguments ? json_or_text(a, arguments) : NULL);
+                 arguments ? json_or_text(a, arguments) : NULL);
     }
 }
 
@@ -95,7 +95,7 @@ static int64_t message_take(foreign_job *j, foreign_conversation *c, const json_
     if (role == RAMET_TOOL) {
         const char *id = pick_text(a, d, o, "tool_call_id");
         msg_result(&m, id ? id : pick_text(a, d, o, "name"),
-                       json_quote(a, content_text(a, d, content)), false);
+                   json_quote(a, content_text(a, d, content)), false);
     } else if (json_is(content, JSON_STRING))
         msg_text(&m, json_text(a, d, content));
     for (const json_node *p =
@@ -125,6 +125,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
     return true;
 }
 
-const foreign_reader foreign_openai_jsonl = {
-    .index = index_file,
-    .load = load};
+const foreign_reader foreign_openai_jsonl = {.index = index_file, .load = load};

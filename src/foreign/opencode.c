@@ -68,7 +68,7 @@ static void tool_take(foreign_message *m, const json_doc *d, const json_node *p)
     const char *id = pick_text(a, d, p, "callID");
     const char *output = pick_text(a, d, state, "output");
     const char *error = pick_text(a, d, state, "error");
-    msg_call(m, id, pick_text(a, d, p, "tool"), input ? json_raw(a, d, input) : NULL);
+    msg_call(m, id, pick_text(a, d, p, "tool"), input ? pick_json(a, d, input) : NULL);
     if (output || error)
         msg_result(m, id, json_quote(a, error ? error : output), error != NULL);
 }
@@ -114,7 +114,7 @@ static void info_take(foreign_message *m, foreign_job *j, foreign_conversation *
     bool user = pick_is(d, json_get(d, info, "role"), "user");
     const char *model = pick_text(a, d, info, "modelID");
     msg_begin(m, j, c, pick_text(a, d, info, "id"), user ? RAMET_USER : RAMET_ASSISTANT,
-                  pick_time(a, d, json_get(d, info, "time"), "created"));
+              pick_time(a, d, json_get(d, info, "time"), "created"));
     if (model)
         c->model = model;
     usage_take(m, d, info);
@@ -229,6 +229,4 @@ static bool load(foreign_job *j, const foreign_source *s, foreign_conversation *
     return false;
 }
 
-const foreign_reader foreign_opencode = {
-    .index = index_file,
-    .load = load};
+const foreign_reader foreign_opencode = {.index = index_file, .load = load};

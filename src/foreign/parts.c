@@ -54,7 +54,7 @@ int64_t pick_time(arena *a, const json_doc *d, const json_node *obj, const char 
 }
 
 bool pick_usage(const json_doc *d, const json_node *obj, const char *input, const char *output,
-                 const char *cached, ramet_usage *out)
+                const char *cached, ramet_usage *out)
 {
     if (!json_get(d, obj, input) && !json_get(d, obj, output))
         return false;
@@ -64,12 +64,67 @@ bool pick_usage(const json_doc *d, const json_node *obj, const char *input, cons
     return true;
 }
 
+/* The levels of a value; the recursion is as deep as the JSON: at most MAX_NESTING. */
+static int levels_of(const json_doc *d, const json_node *v)
+{
+    int most = 0;
+    if (v->type != JSON_OBJECT && v->type != JSON_ARRAY)
+        return 0;
+    for (const json_node *c = json_first(d, v); c; c = json_next(d, v, c)) {
+        int levels = levels_of(d, c);
+        most = levels > most ? levels : most;
+    }
+    return most + 1;
+}
+
+static void value_put(json_writer *w, arena *a, const json_doc *d, const json_node *v)
+{
+    size_t n;
+    bool object = v->type == JSON_OBJECT, key = object;
+    if (v->type == JSON_STRING) {
+        const char *text = json_textn(a, d, v, &n);
+        jw_strn(w, text, n);
+        return;
+    }
+    if (v->type != JSON_OBJECT && v->type != JSON_ARRAY) {
+        jw_raw(w, json_raw(a, d, v));
+        return;
+    }
+    (object ? jw_object : jw_array)(w);
+    for (const json_node *c = json_first(d, v); c; c = json_next(d, v, c)) {
+        if (object && key)
+            jw_key(w, json_text(a, d, c));
+        else
+            value_put(w, a, d, c);
+        key = !key;
+    }
+    (object ? jw_end_object : jw_end_array)(w);
+}
+
+const char *pick_json(arena *a, const json_doc *d, const json_node *v)
+{
+    buf b;
+    json_writer w;
+    /* A writer knows 64 levels. */
+    if (v->type == JSON_NUMBER || levels_of(d, v) > 50)
+        return json_raw(a, d, v);
+    buf_init(&b, MAX_TEXT_BYTES);
+    jw_init(&w, &b, 0);
+    value_put(&w, a, d, v);
+    return buf_keep(&b, a);
+}
+
 const char *json_or_text(arena *a, const char *text)
 {
     json_doc d;
     if (json_parse(a, text, strlen(text), MAX_NESTING, &d, NULL))
-        return text;
+        return pick_json(a, &d, d.nodes);
     return json_quote(a, text);
+}
+
+const char *call_id_of(arena *a, int64_t created)
+{
+    return arena_printf(a, "call-%lld", (long long)created);
 }
 
 /* -------------------------------------------------------------------- messages */
@@ -83,7 +138,7 @@ static void side_open(buf *b, json_writer *w, size_t *n)
 }
 
 void msg_begin(foreign_message *m, foreign_job *j, foreign_conversation *c, const char *id,
-                   ramet_role role, int64_t created)
+               ramet_role role, int64_t created)
 {
     *m = (foreign_message){.job = j,
                            .conversation = c,
@@ -101,7 +156,8 @@ void msg_begin(foreign_message *m, foreign_job *j, foreign_conversation *c, cons
 static void entry_add(foreign_message *m, buf *b, json_writer *w, size_t *n, ramet_role role)
 {
     foreign_conversation *c = m->conversation;
-    foreign_node e = {.role = role, .created = m->created, .up = m->up, .first_file = m->first_file};
+    foreign_node e = {
+        .role = role, .created = m->created, .up = m->up, .first_file = m->first_file};
     jw_end_array(w);
     e.parts = b->over ? NULL : arena_memdup(c->mem, b->data, b->n);
     if (!e.parts || b->n > MAX_PARTS_BYTES) {
@@ -217,7 +273,7 @@ static const char *short_name(arena *a, const char *name)
 }
 
 void msg_bytes(foreign_message *m, const char *bytes, size_t n, const char *name,
-                   const char *media_type)
+               const char *media_type)
 {
     foreign_conversation *c = m->conversation;
     uint8_t h[HASH_LEN];
@@ -237,8 +293,7 @@ void msg_bytes(foreign_message *m, const char *bytes, size_t n, const char *name
     file_part(m, "attachment_id", arena_printf(c->mem, "sha256:%s", f.hex), f.name, f.media_type);
 }
 
-void msg_base64(foreign_message *m, const char *base64, const char *name,
-                    const char *media_type)
+void msg_base64(foreign_message *m, const char *base64, const char *name, const char *media_type)
 {
     size_t n = strlen(base64), size;
     while (n && base64[n - 1] == '=')
@@ -263,7 +318,7 @@ void msg_url(foreign_message *m, const char *url, const char *name, const char *
     }
     const char *end = strchr(url, ';');
     msg_base64(m, comma + 1, name,
-                   arena_memdup(m->conversation->mem, url + 5, (size_t)(end - url - 5)));
+               arena_memdup(m->conversation->mem, url + 5, (size_t)(end - url - 5)));
 }
 
 int64_t msg_end(foreign_message *m)

@@ -60,7 +60,8 @@ static void ids_init(id_map *m, const foreign_conversation *c, size_t n)
 }
 
 /* The first message of an id counts: programs write the same one into several files. */
-static void ids_fill(foreign_job *j, foreign_conversation *c, id_map *ids, const foreign_span *where)
+static void ids_fill(foreign_job *j, foreign_conversation *c, id_map *ids,
+                     const foreign_span *where)
 {
     for (size_t i = 0; i < c->nodes.n; i++) {
         foreign_node *n = &c->nodes.items[i];

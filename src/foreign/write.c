@@ -441,7 +441,8 @@ static ramet_status head_to_tip(writer *w)
 static ramet_status head_finish(writer *w)
 {
     const char *current = w->c->tip < 0 ? NULL : w->c->nodes.items[w->c->tip].id;
-    bool branched = w->c->n_leaves > 1 || (w->c->tip >= 0 && w->c->nodes.items[w->c->tip].has_child);
+    bool branched =
+        w->c->n_leaves > 1 || (w->c->tip >= 0 && w->c->nodes.items[w->c->tip].has_child);
     bool same = branched && current && w->known.current && strcmp(current, w->known.current) == 0;
     if (w->c->tip < 0)
         return RAMET_OK;
@@ -484,9 +485,8 @@ static void places_publish(writer *w)
 {
     const char *session = arena_strdup(w->job->all, w->known.id);
     for (size_t i = 0; i < w->c->nodes.n; i++) {
-        digest_place p = {.session = session,
-                          .branch = w->places[i].branch,
-                          .position = w->places[i].position};
+        digest_place p = {
+            .session = session, .branch = w->places[i].branch, .position = w->places[i].position};
         memcpy(p.digest, w->c->nodes.items[i].digest, DIGEST_LEN);
         if (p.branch)
             digests_add(&w->group->places, &p);
@@ -498,7 +498,8 @@ static ramet_status writer_run(writer *w)
     session_state state;
     TRY(session_find(w, &state));
     if (state == SESSION_UNUSABLE) {
-        skip_note(w->job, "conversations whose session, or the root of its tree, was deleted here or is "
+        skip_note(w->job,
+                  "conversations whose session, or the root of its tree, was deleted here or is "
                   "somebody else's",
                   NULL, 0);
         return RAMET_OK;

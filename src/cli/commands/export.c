@@ -189,8 +189,7 @@ static const char *upload_name(cli *c, int fd)
 /* What was read, what was skipped and why, and the space saved. */
 static void foreign_text(cli *c, const ramet_import_out *out)
 {
-    printf("read %s with %s\n",
-           count_text(c, out->conversations, "conversation", "conversations"),
+    printf("read %s with %s\n", count_text(c, out->conversations, "conversation", "conversations"),
            count_text(c, out->messages, "message", "messages"));
     if (out->forks_added)
         printf("%s of others; %s shared, %s saved\n",

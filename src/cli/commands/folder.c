@@ -37,7 +37,10 @@ static void header_put(packer *p, const char *name, char type, size_t size)
     snprintf(h + 136, 12, "%011o", 0u);
     memset(h + 148, ' ', 8);
     h[156] = type;
-    memcpy(h + 257, "ustar\0" "00", 8);
+    memcpy(h + 257,
+           "ustar\0"
+           "00",
+           8);
     for (size_t i = 0; i < BLOCK; i++)
         sum += (unsigned char)h[i];
     snprintf(h + 148, 8, "%06o", sum);
@@ -93,9 +96,10 @@ static bool folder_put(packer *p, int folder, const char *path, int depth)
         struct stat about;
         const char *name = *path ? arena_printf(p->c->mem, "%s/%s", path, list[i]->d_name)
                                  : arena_strdup(p->c->mem, list[i]->d_name);
-        int fd = fine && strlen(name) < MAX_PATH_CHARS
-                     ? openat(folder, list[i]->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-                     : -1;
+        int fd =
+            fine && strlen(name) < MAX_PATH_CHARS
+                ? openat(folder, list[i]->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                : -1;
         if (fd >= 0 && fstat(fd, &about) == 0) {
             if (S_ISDIR(about.st_mode) && depth < MAX_DEPTH)
                 fine = folder_put(p, fd, name, depth + 1);
