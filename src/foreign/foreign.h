@@ -296,6 +296,7 @@ typedef struct known_session {
     const char *metadata;
     const char *conversation, *current; /* of `import` in the metadata */
     uint8_t tip[DIGEST_LEN];            /* digest of the head; zeros when it is empty */
+    const char *tip_id;                 /* id of its entry; NULL: it is empty */
     VEC(known_branch) branches;
     digest_map places; /* the entries of all its branches */
 } known_session;

@@ -124,11 +124,12 @@ ramet_status input_open(foreign_job *j)
     if (at == MAP_FAILED)
         return job_fail(j, RAMET_IO, NULL, "the spool cannot be read");
     j->map = at;
-    if (j->size > 4 && (memcmp(at, "PK\3\4", 4) == 0 || memcmp(at, "\x1f\x8b", 2) == 0))
+    if (j->size >= 4 && (memcmp(at, "PK\3\4", 4) == 0 || memcmp(at, "\x1f\x8b", 2) == 0))
         return job_fail(j, RAMET_INVALID, "import",
                         "this is a packed archive (zip or gzip); unpack it, and import the folder "
                         "or the file in it");
-    if (tar_is(at, j->size))
+    /* An archive without files is blocks of zeros. */
+    if (tar_is(at, j->size) || (j->size >= 2 * BLOCK && !j->map[0]))
         return tar_read(j);
     foreign_member whole = {"", at, j->size};
     VEC_PUSH(j->all, &j->members, whole);

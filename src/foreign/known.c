@@ -36,6 +36,7 @@ ramet_status known_open(foreign_job *j, arena *a, const char *id, known_session 
     if (*j->user && (!s->owner || strcmp(s->owner, j->user) != 0))
         return RAMET_OK;
     out->head = s->head;
+    out->tip_id = arena_strdup(a, s->head.entry_id);
     out->metadata = arena_strdup(a, s->metadata);
     metadata_read(a, out);
     *state = SESSION_OURS;

@@ -276,6 +276,10 @@ static ramet_status entry_make(writer *w, const foreign_node *n, ramet_entry_in 
                             .created = n->created,
                             .turn_id = entry_id_of(n->turn),
                             .usage = n->has_usage ? &n->usage : NULL};
+    /* A copy off the shared path is stored again; what it cost is counted where it was made (I9).
+     */
+    if (digests_get(&w->group->places, n->digest))
+        out->usage = NULL;
     return parts_upload(w, n, &out->parts);
 }
 
@@ -411,14 +415,17 @@ static ramet_status leaves_write(writer *w)
 
 /* ------------------------------------------------------------------------ head */
 
+/* Whether the head was at a message of the other program; it may have been changed there since. */
 static bool tip_is_imported(const writer *w)
 {
-    static const uint8_t none[DIGEST_LEN];
-    if (memcmp(w->known.tip, none, DIGEST_LEN) == 0)
+    const char *tip = w->known.tip_id;
+    if (!tip)
         return true;
-    for (size_t i = 0; i < w->c->nodes.n; i++)
-        if (memcmp(w->c->nodes.items[i].digest, w->known.tip, DIGEST_LEN) == 0)
+    for (size_t i = 0; i < w->c->nodes.n; i++) {
+        const foreign_node *n = &w->c->nodes.items[i];
+        if (memcmp(n->digest, w->known.tip, DIGEST_LEN) == 0 || (n->id && strcmp(n->id, tip) == 0))
             return true;
+    }
     return false;
 }
 
