@@ -72,7 +72,7 @@ const topic_def cli_names[] = {
 
 #define BRANCH_OPTION WORD("branch", 'b', "BRANCH", "use this branch of the session instead of its head", WORD_BRANCH)
 #define EXPECT_OPTION VALUE("expect", 0, OPT_TEXT, "HASH", "fail with exit code 5 unless the history still has this prefix_hash")
-#define FOREIGN_LINE(reader, name, reads) name ": " reads "\n\n"
+#define FOREIGN_LINE(reader, name, reads) "\n\n" name ": " reads
 #define LOG_OPTION    CHOICE("log", 0, "LOG", "the log; adk contains a runtime's raw events", "main|adk")
 #define REASON_OPTION VALUE("reason", 'm', OPT_TEXT, "TEXT", "the reason to record")
 #define TAG_OPTION    {.name = "tag", .letter = 't', .kind = OPT_LIST, .value = "TAG", .text = "a tag; repeatable", .word = WORD_TAG}
@@ -580,7 +580,7 @@ const command_def cli_commands[] = {
              "adds nothing, so an import that was interrupted is simply done again. A server goes on with an upload that broke off.\n\n"
              "What is imported belongs to you. With --owners an administrator restores owners and members.\n\n"
              "With --from, PATH is what another program has written, a file or a folder. Conversations become sessions, with their branches; copies of one "
-             "another become forks. Imported again, only what is new is added. FORMAT and PATH are one of:\n\n"
+             "another become forks. Imported again, only what is new is added. FORMAT and PATH are one of:"
              RAMET_FOREIGN_FORMATS(FOREIGN_LINE),
     .args = ARGS(MAYBE("PATH", "what 'ramet export' wrote as jsonl, or with --from; without it, or with -, standard input", WORD_FILE)),
     .options = OPTIONS(CHOICE("from", 0, "FORMAT", "the program that has written it", RAMET_FOREIGN_NAMES),

@@ -5,6 +5,7 @@
  * files that have grown, sessions that went on here, interruptions, limits and rubbish.
  */
 #include "help.h"
+#include "base/arena.h"
 #include "ramet/foreign.h"
 
 #include <limits.h>
@@ -12,18 +13,38 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-TestSuite(foreign, .init = scratch_open, .fini = scratch_close);
+static arena *mem; /* of a test */
+
+static void open_all(void)
+{
+    mem = arena_new();
+    scratch_open();
+}
+
+static void close_all(void)
+{
+    scratch_close();
+    arena_free(mem);
+}
+
+TestSuite(foreign, .init = open_all, .fini = close_all);
 
 /* ---------------------------------------------------------------------- inputs */
 
 typedef struct text {
     char *p;
-    size_t n;
+    size_t n, cap;
 } text;
 
 static void text_add(text *t, const char *p, size_t n)
 {
-    t->p = realloc(t->p, t->n + n + 1);
+    if (t->n + n + 1 > t->cap) {
+        char *old = t->p;
+        t->cap = (t->n + n + 1) * 2;
+        t->p = arena_alloc(mem, t->cap);
+        if (old)
+            memcpy(t->p, old, t->n);
+    }
     memcpy(t->p + t->n, p, n);
     t->n += n;
     t->p[t->n] = 0;

@@ -1158,6 +1158,64 @@ export interface components {
             /** @description average over active trees */
             forks_per_tree: number;
         };
+        ImportReport: {
+            /** Format: int64 */
+            sessions_added: number;
+            /** Format: int64 */
+            entries_added: number;
+            /**
+             * Format: int64
+             * @description there before
+             */
+            sessions_known: number;
+            /**
+             * Format: int64
+             * @description with `from`: conversations read
+             */
+            conversations?: number;
+            /**
+             * Format: int64
+             * @description with `from`: messages read
+             */
+            messages?: number;
+            /**
+             * Format: int64
+             * @description with `from`: sessions added that are forks of others
+             */
+            forks_added?: number;
+            /**
+             * Format: int64
+             * @description with `from`: messages that are copies, and are stored once
+             */
+            entries_shared?: number;
+            /**
+             * Format: int64
+             * @description with `from`: their size
+             */
+            bytes_shared?: number;
+            /** @description with `from`: what was left out */
+            skipped?: components["schemas"]["ImportSkip"][];
+        };
+        ImportSkip: {
+            /** @description what was left out, and why */
+            what: string;
+            /**
+             * Format: int64
+             * @description how many of them
+             */
+            count: number;
+            /** @description where the first one is: `FILE:LINE`; empty when that is unknown */
+            first: string;
+        };
+        ImportOffset: {
+            /** @description its name */
+            upload: string;
+            /**
+             * Format: int64
+             * @description bytes that are there; 0: none
+             */
+            offset: number;
+        };
         StoreStats: {
             /** @description path of the file */
             path: string;
