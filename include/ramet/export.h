@@ -18,7 +18,7 @@
 #ifndef RAMET_EXPORT_H
 #define RAMET_EXPORT_H
 
-#include "ramet.h"
+#include "../ramet.h"
 
 #ifdef __cplusplus
 extern "C" {

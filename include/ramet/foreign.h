@@ -3,8 +3,8 @@
  * ramet/foreign.h: imports of what other programs have written.
  *
  *     ramet_import_begin(c, NULL, 0, &m);
- *     ramet_import_add(m, …);                       the file, or a tar archive of a folder
- *     ramet_import_foreign(m, "chatgpt", …, &out);
+ *     ramet_import_add(m, ...);                       the file, or a tar archive of a folder
+ *     ramet_import_foreign(m, "chatgpt", ..., &out);
  *     ramet_import_close(m);
  *
  * A conversation becomes a session, its branches where the format has them become branches, and a
@@ -25,15 +25,15 @@ extern "C" {
 /* Every format: its reader, its name, what to give it. */
 #define RAMET_FOREIGN_FORMATS(X) \
     X(claude_code, "claude-code", "the folder ~/.claude/projects, one of its projects, or a transcript (SESSION.jsonl)") \
-    X(codex, "codex", "the folder ~/.codex/sessions, or a rollout (rollout-….jsonl)") \
+    X(codex, "codex", "the folder ~/.codex/sessions, or a rollout (rollout-*.jsonl)") \
     X(opencode, "opencode", "what `opencode export SESSION` writes, a folder of such files, or the folder storage of older versions") \
     X(chatgpt, "chatgpt", "the unpacked data export of ChatGPT, or its conversations.json") \
     X(claude_ai, "claude-ai", "the unpacked data export of claude.ai, or its conversations.json") \
-    X(open_webui, "open-webui", "exported chats of Open WebUI (chat-export-….json), or a folder of them") \
+    X(open_webui, "open-webui", "exported chats of Open WebUI (chat-export-*.json), or a folder of them") \
     X(librechat, "librechat", "conversations that LibreChat exported as JSON, or a folder of them") \
-    X(openai_jsonl, "openai-jsonl", "a file with a conversation on each line: {\"messages\": […]}")
+    X(openai_jsonl, "openai-jsonl", "a file with a conversation on each line: {\"messages\": [...]}")
 /* clang-format on */
-/* "claude-code|codex|…" */
+/* "claude-code|codex|..." */
 #define RAMET_FOREIGN_NAME_(reader, name, reads) "|" name
 #define RAMET_FOREIGN_NAMES ((RAMET_FOREIGN_FORMATS(RAMET_FOREIGN_NAME_)) + 1)
 

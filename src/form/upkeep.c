@@ -115,12 +115,12 @@ const form_schema form_import_report = STRUCT("ImportReport", "",
     R("sessions_added", INT, "", AT(INT64, sessions_added)),
     R("entries_added", INT, "", AT(INT64, entries_added)),
     R("sessions_known", INT, "there before", AT(INT64, sessions_known)),
-    F("conversations", INT, "with `from`: conversations read", AT(INT64, conversations), WHEN(is_foreign)),
-    F("messages", INT, "with `from`: messages read", AT(INT64, messages), WHEN(is_foreign)),
-    F("forks_added", INT, "with `from`: sessions added that are forks of others", AT(INT64, forks_added), WHEN(is_foreign)),
-    F("entries_shared", INT, "with `from`: messages that are copies, and are stored once", AT(INT64, entries_shared), WHEN(is_foreign)),
-    F("bytes_shared", INT, "with `from`: their size", AT(INT64, bytes_shared), WHEN(is_foreign)),
-    F("skipped", ARRAY, "with `from`: what was left out", LIST_OF(form_import_skip, skipped, n_skipped), WHEN(is_foreign)));
+    F("conversations", INT, "with `from`: conversations read", AT(INT64, conversations), OMIT, WHEN(is_foreign)),
+    F("messages", INT, "with `from`: messages read", AT(INT64, messages), OMIT, WHEN(is_foreign)),
+    F("forks_added", INT, "with `from`: sessions added that are forks of others", AT(INT64, forks_added), OMIT, WHEN(is_foreign)),
+    F("entries_shared", INT, "with `from`: messages that are copies, and are stored once", AT(INT64, entries_shared), OMIT, WHEN(is_foreign)),
+    F("bytes_shared", INT, "with `from`: their size", AT(INT64, bytes_shared), OMIT, WHEN(is_foreign)),
+    F("skipped", ARRAY, "with `from`: what was left out", LIST_OF(form_import_skip, skipped, n_skipped), OMIT, WHEN(is_foreign)));
 #undef S
 
 #define S native_offset

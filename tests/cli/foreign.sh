@@ -21,7 +21,7 @@ is 'from: the forks are in one tree' "$("$RAMET" list --json | grep -o '"title":
 "title":"Files of the app"
 "title":"Subagent ab12"'
 t 'from: a file, as JSON' 0 --json import --from open-webui "$files/open-webui/chat-export-1.json" <<'OUT'
-{"sessions_added":2,"entries_added":6,"sessions_known":0,"conversations":2,"messages":9,"forks_added":1,"entries_shared":3,"bytes_shared":231,"skipped":[]}
+{"sessions_added":2,"entries_added":6,"sessions_known":0,"conversations":2,"messages":9,"forks_added":1,"entries_shared":3,"bytes_shared":231}
 OUT
 IN=@$files/openai-jsonl/log.jsonl t 'from: standard input' 0 import --from openai-jsonl <<'OUT'
 read 3 conversations with 13 messages

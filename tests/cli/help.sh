@@ -57,7 +57,7 @@ Organise
   rm           Delete a session, optionally with all its forks
   restore      Restore a deleted session
   export       Write a session, its tree, or all that you have to a file
-  import       Add what an exported file has and the store has not
+  import       Add what an exported file, or another program's, has and the store has not
 
 Serve
   acp          Record sessions between an editor and an ACP agent
