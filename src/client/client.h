@@ -16,10 +16,12 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/branches.h"
 #include "ramet/foreign.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
+#include "ramet/suggest.h"
 #include "ramet/tokens.h"
 
 /* Every call that needs a store. */
@@ -62,10 +64,15 @@
     X(overlay_set)                                                                                 \
     X(overlay_remove)                                                                              \
     X(overlays)                                                                                    \
+    X(turn_session)                                                                                \
     X(turn_prompt)                                                                                 \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \
     X(branches)                                                                                    \
+    X(branches_pruned)                                                                             \
+    X(branch_update)                                                                               \
+    X(prune)                                                                                       \
+    X(branch_restore)                                                                              \
     X(ancestry)                                                                                    \
     X(children)                                                                                    \
     X(tree)                                                                                        \
@@ -78,6 +85,7 @@
     X(search_update)                                                                               \
     X(state)                                                                                       \
     X(usage_get)                                                                                   \
+    X(suggest)                                                                                     \
     X(members)                                                                                     \
     X(member_set)                                                                                  \
     X(member_remove)                                                                               \
@@ -137,18 +145,18 @@ ramet_status client_import(const ramet_calls *lib, ramet_call *c, const client_i
 /* ---- turns: a server alone runs them */
 
 /* Callbacks for a turn. Both are called while client_message() runs. */
-typedef struct client_heard {
+typedef struct client_events {
     /* One event: its name ("turn.delta" …) and its data, which live until it returns. */
     void (*event)(void *arg, const char *name, arena *a, const json_doc *data);
     /* Called several times a second, and may cancel the turn. True: do not call it again. May be
      * NULL. */
     bool (*stop)(void *arg);
     void *arg;
-} client_heard;
+} client_events;
 /* Posts `json` to …/sessions/SESSION/ROUTE ("messages", "regenerate") and reads the answer to its
  * end. Over HTTP only. */
 ramet_status client_message(ramet_call *c, const char *session, const char *route, const char *json,
-                            const client_heard *heard);
+                            const client_events *events);
 /* The agents that a server has. */
 typedef struct client_agent {
     const char *name, *about;

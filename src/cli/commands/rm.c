@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rm.c: `ramet rm` deletes sessions, `ramet restore` restores them.
+ * rm.c: `ramet rm` deletes sessions, `ramet restore` restores them, or a pruned branch.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
 
 #include "form/native.h"
 
-static void tell(cli *c, const ramet_session *s, const ramet_delete_out *out)
+static void report(cli *c, const ramet_session *s, const ramet_delete_out *out)
 {
     enum { MAX_SHOWN = 20 };
     printf("%s %s; 'ramet gc' takes %s and %s for good, 7 days later at the earliest\n",
@@ -46,13 +46,31 @@ int cmd_rm(cli *c)
         return json_end(c);
     }
     if (!c->quiet)
-        tell(c, s, &out);
+        report(c, s, &out);
     return 0;
+}
+
+static int restore_branch(cli *c, int64_t branch)
+{
+    ramet_prune_out out;
+    int code = 0;
+    ramet_session *s = session_named(c, c->argv[0], &code);
+    if (!s)
+        return code;
+    if (lib->ramet_branch_restore(c->call, s->id, branch, opt_flag(c, "all"), &out) != RAMET_OK)
+        return cli_fail(c);
+    return pruned_answer(c, "restored", &out);
 }
 
 int cmd_restore(cli *c)
 {
     ramet_session *out;
+    int64_t branch;
+    int code = 0;
+    if (!branch_option(c, &branch, &code))
+        return code;
+    if (branch)
+        return restore_branch(c, branch);
     if (lib->ramet_session_restore(c->call, c->argv[0], opt_flag(c, "tree"), &out) != RAMET_OK)
         return cli_fail(c);
     return session_answer(c, out, NULL, "restored");

@@ -17,12 +17,14 @@
 #include "core/access/share.h"
 #include "core/call.h"
 #include "core/check.h"
+#include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/entry.h"
 #include "core/change/move.h"
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "core/model/path.h"
 #include "core/turn/turn.h"
+#include "core/turn/turn_idle.h"
 
 #include <stdlib.h>
 
@@ -38,7 +40,7 @@ typedef struct tie_ref {
 } tie_ref;
 
 typedef struct tie_entry {
-    int64_t k;
+    int64_t key;
     bool hidden;
 } tie_entry;
 
@@ -129,8 +131,8 @@ static const char *ties_write(arena *a, const tie_scan *s, int64_t k)
     jw_key(&w, "also");
     jw_array(&w);
     for (size_t i = 0; i < s->entries.n; i++)
-        if (s->entries.items[i].hidden && s->entries.items[i].k != k)
-            jw_int(&w, s->entries.items[i].k);
+        if (s->entries.items[i].hidden && s->entries.items[i].key != k)
+            jw_int(&w, s->entries.items[i].key);
     jw_end_array(&w);
     jw_key(&w, "calls");
     jw_array(&w);
@@ -157,7 +159,7 @@ static const char *ties_find(txn *tx, const branch_row *head, int64_t pos, int64
         memset(&s.refs, 0, sizeof s.refs);
         tie_read(tx, head, lo, hi, &s);
         for (size_t i = 0; i < s.entries.n; i++)
-            s.entries.items[i].hidden = s.entries.items[i].k == k;
+            s.entries.items[i].hidden = s.entries.items[i].key == k;
         tie_spread(&s, tie_group(&s));
         text = ties_write(tx->arena, &s, k);
     }
@@ -185,7 +187,7 @@ static int64_t number_last(txn *tx, int64_t tree)
 {
     db_stmt *q = db_query(tx->db, Q_overlay_last);
     q_int(q, 1, tree);
-    int64_t last = q_row(q) ? q_col_int(q, 0) : 0;
+    int64_t last = q_row(q) ? col_last(q, 0, "overlay.no") : 0;
     q_end(q);
     return last;
 }
@@ -201,7 +203,7 @@ static void row_insert(txn *tx, int64_t tree, overlay_row *row)
     q_int(q, 5, row->size);
     q_int(q, 6, row->bytes);
     q_int(q, 7, row->action);
-    q_int(q, 8, row->k);
+    q_int(q, 8, row->key);
     q_int(q, 9, row->removes);
     q_text(q, 10, row->text);
     q_text(q, 11, row->ties);
@@ -271,12 +273,13 @@ typedef struct overlay_job {
     const char *reason;
     uint8_t expected[HASH_LEN];
     bool given;
+    bool when_idle;
     ramet_overlay_out *out;
 } overlay_job;
 
 static ramet_status set_row(txn *tx, const overlay_job *j, const branch_row *head, overlay_row *row)
 {
-    int64_t pos = path_find(tx, head, j->in->entry_id, &row->k);
+    int64_t pos = path_find(tx, head, j->in->entry_id, &row->key);
     TRY(txn_status(tx));
     if (pos < 0)
         return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "entry_id",
@@ -284,7 +287,7 @@ static ramet_status set_row(txn *tx, const overlay_job *j, const branch_row *hea
     row->action = (overlay_action)j->in->action;
     row->text = j->in->text;
     if (row->action == OVERLAY_HIDE)
-        row->ties = ties_find(tx, head, pos, row->k);
+        row->ties = ties_find(tx, head, pos, row->key);
     return txn_status(tx);
 }
 
@@ -330,11 +333,16 @@ static ramet_status overlay_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
+static ramet_status overlay_attempt(ramet_call *c, void *arg)
+{
+    return txn_write(c, overlay_run, arg);
+}
+
 static ramet_status overlay_do(ramet_call *c, overlay_job *j, const char *expected)
 {
     TRY(check_chars(c, "reason", j->reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     TRY(check_hash(c, expected, j->expected, &j->given));
-    ramet_status st = txn_write(c, overlay_run, j);
+    ramet_status st = turn_idle_write(c, j->when_idle, overlay_attempt, j);
     if (st != RAMET_OK)
         *j->out = (ramet_overlay_out){0};
     return st;
@@ -359,7 +367,8 @@ static ramet_status text_check(ramet_call *c, const ramet_overlay_in *in)
 ramet_status ramet_overlay_set(ramet_call *c, const char *session, const ramet_overlay_in *in,
                                ramet_overlay_out *out)
 {
-    overlay_job j = {.session = session, .in = in, .reason = in->reason, .out = out};
+    overlay_job j = {
+        .session = session, .in = in, .reason = in->reason, .when_idle = in->when_idle, .out = out};
     *out = (ramet_overlay_out){0};
     TRY(check_id(c, "entry_id", in->entry_id));
     if (in->action < RAMET_OVERLAY_HIDE || in->action > RAMET_OVERLAY_HIDE_BEFORE)
@@ -370,10 +379,14 @@ ramet_status ramet_overlay_set(ramet_call *c, const char *session, const ramet_o
 }
 
 ramet_status ramet_overlay_remove(ramet_call *c, const char *session, int64_t overlay,
-                                  const char *reason, const char *expected_head,
+                                  const char *reason, const char *expected_head, bool when_idle,
                                   ramet_overlay_out *out)
 {
-    overlay_job j = {.session = session, .removes = overlay, .reason = reason, .out = out};
+    overlay_job j = {.session = session,
+                     .removes = overlay,
+                     .reason = reason,
+                     .when_idle = when_idle,
+                     .out = out};
     *out = (ramet_overlay_out){0};
     return overlay_do(c, &j, expected_head);
 }
@@ -402,8 +415,8 @@ static ramet_status list_run(txn *tx, const char *session, int64_t branch, ramet
     size_t n_items = set ? overlay_set_items(set, &items) : 0;
     for (size_t i = 0; i < n_items && db_status(tx->db) == RAMET_OK; i++) {
         branch_meta o;
-        int64_t pos = KEY_POS(items[i].k);
-        if (pos >= b.len || !path_owner(tx, &b.meta, pos, &o) || o.id != KEY_BRANCH(items[i].k))
+        int64_t pos = KEY_POS(items[i].key);
+        if (pos >= b.len || !path_owner(tx, &b.meta, pos, &o) || o.id != KEY_BRANCH(items[i].key))
             continue;
         ramet_overlay one = {.id = items[i].no,
                              .entry_id = path_entry_id(tx, &b, pos),

@@ -16,7 +16,9 @@
 #include "core/model/branch.h"
 
 #include "core/call.h"
+#include "core/columns.h"
 #include "core/handle.h"
+#include "core/model/branch_note.h"
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
 #include "core/model/path.h"
@@ -31,13 +33,13 @@
 void branch_from(db_stmt *q, int at, branch_row *b)
 {
     *b = (branch_row){
-        .meta = {.id = q_col_int(q, at),
+        .meta = {.id = col_branch(q, at),
                  .tree = q_col_int(q, at + 1),
                  .session = q_col_int(q, at + 2),
                  .log = (int)q_col_range(q, at + 3, RAMET_LOG_MAIN, RAMET_LOG_ADK, "branch.log"),
                  .parent = q_col_int(q, at + 4),
-                 .base = q_col_int(q, at + 5),
-                 .depth = q_col_int(q, at + 6),
+                 .base = col_length(q, at + 5, "branch.base"),
+                 .depth = col_length(q, at + 6, "branch.depth"),
                  .jump = q_col_int(q, at + 7),
                  .jump_base = q_col_int(q, at + 8),
                  .type = (int)q_col_range(q, at + 11, RAMET_EXPLICIT, RAMET_AUTO_REGENERATE,
@@ -45,7 +47,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         .over = q_col_int(q, at + 9),
         .delta = q_col_int(q, at + 10),
         .created = q_col_int(q, at + 12),
-        .len = q_col_int(q, at + 13),
+        .len = col_length(q, at + 13, "branch.len"),
         .live = q_col_int(q, at + 15) != 0,
         .touched = q_col_int(q, at + 16),
         .run = q_col_int(q, at + 17) != 0,
@@ -120,7 +122,7 @@ ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t
     int64_t want = id ? id : head;
     bool found = want > 0 && branch_load(tx, s->tree, want, b);
     if (found && b->meta.session == s->no && b->meta.log == (int)log)
-        return RAMET_OK;
+        return want == head ? RAMET_OK : pruned_check(tx, &s->access, want);
     TRY(txn_status(tx));
     if (!id && log == RAMET_LOG_MAIN) {
         db_fail(tx->db, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want,
