@@ -16,7 +16,8 @@
  * This header is the model. include/ramet/ has what serves one protocol, or a server, alone:
  * memory.h, kagent.h, agentpod.h, tasks.h, sandboxes.h, tokens.h, nodes.h. merge.h there belongs
  * to the model, too: it brings the history of one session into another. retention.h has holds and
- * the rules by which sessions go.
+ * the rules by which sessions go. export.h and foreign.h are about files: Ramet's own, and those of
+ * other programs.
  *
  * A position counts entries from 0 along the path from the root to the head.
  *

@@ -61,6 +61,8 @@ int cmd_backup(cli *c);
 int cmd_copy(cli *c);
 int cmd_export(cli *c);
 int cmd_import(cli *c);
+/* A folder as a tar archive, in a file without a name; -1: an error was reported. */
+int folder_pack(cli *c, const char *path, int64_t *size);
 int cmd_stat(cli *c);
 int cmd_reindex(cli *c);
 int cmd_token(cli *c);

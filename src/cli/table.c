@@ -74,6 +74,7 @@ const topic_def cli_names[] = {
 
 #define BRANCH_OPTION WORD("branch", 'b', "BRANCH", "use this branch of the session instead of its head", WORD_BRANCH)
 #define EXPECT_OPTION VALUE("expect", 0, OPT_TEXT, "HASH", "fail with exit code 5 unless the history still has this prefix_hash")
+#define FOREIGN_LINE(reader, name, reads) "\n\n" name ": " reads
 #define LOG_OPTION    CHOICE("log", 0, "LOG", "the log; adk contains a runtime's raw events", "main|adk")
 #define REASON_OPTION VALUE("reason", 'm', OPT_TEXT, "TEXT", "the reason to record")
 #define TAG_OPTION    {.name = "tag", .letter = 't', .kind = OPT_LIST, .value = "TAG", .text = "a tag; repeatable", .word = WORD_TAG}
@@ -613,14 +614,18 @@ const command_def cli_commands[] = {
                          {"export --all-users --with-adk -o everything.jsonl", "all of a store"}),
 },
 {
-    .name = "import", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "[FILE]", .run = cmd_import,
-    .summary = "Add what an exported file has and the store has not",
+    .name = "import", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "[--from FORMAT] [PATH]", .run = cmd_import,
+    .summary = "Add what an exported file, or another program's, has and the store has not",
     .about = "The file is checked whole before anything is written; when it is damaged, nothing is added and the line is named. What is there already "
              "adds nothing, so an import that was interrupted is simply done again. A server goes on with an upload that broke off.\n\n"
-             "What is imported belongs to you. With --owners an administrator restores owners and members.",
-    .args = ARGS(MAYBE("FILE", "what 'ramet export' wrote as jsonl; without it, or with -, standard input", WORD_FILE)),
-    .options = OPTIONS(FLAG("owners", 0, "owners and members are those of the file; for administrators")),
-    .examples = EXAMPLES({"import everything.jsonl --owners", "restore a store as it was"}),
+             "What is imported belongs to you. With --owners an administrator restores owners and members.\n\n"
+             "With --from, PATH is what another program has written, a file or a folder. Conversations become sessions, with their branches; copies of one "
+             "another become forks. Imported again, only what is new is added. FORMAT and PATH are one of:"
+             RAMET_FOREIGN_FORMATS(FOREIGN_LINE),
+    .args = ARGS(MAYBE("PATH", "what 'ramet export' wrote as jsonl, or with --from; without it, or with -, standard input", WORD_FILE)),
+    .options = OPTIONS(CHOICE("from", 0, "FORMAT", "the program that has written it", RAMET_FOREIGN_NAMES),
+                       FLAG("owners", 0, "owners and members are those of the file; for administrators")),
+    .examples = EXAMPLES({"import everything.jsonl --owners", "restore a store as it was"}, {"import --from claude-code ~/.claude/projects", "take over what Claude Code has"}),
 },
 {
     .name = "copy", .group = GROUP_CARE, .flags = CMD_NO_STORE, .synopsis = "--from STORE --to STORE", .run = cmd_copy,

@@ -60,7 +60,7 @@ Organise
   branch       Name a branch, or make it the favourite path of its session
   prune        Remove a branch, or all branches but the current path, from a session
   export       Write a session, its tree, or all that you have to a file
-  import       Add what an exported file has and the store has not
+  import       Add what an exported file, or another program's, has and the store has not
   hold         Keep a session or a tree from being deleted, whoever asks
   release      Release a hold
   holds        List what protects a session, or all holds of the store

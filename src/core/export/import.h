@@ -15,8 +15,7 @@
  * written. So an import that was interrupted is done again from the start, and writes only what is
  * missing. M5  Memory grows with the sessions and branches of one tree, and with one batch of rows.
  *
- * A reader of a foreign format turns its file into such records, in a spool of its own, and the
- * rest is the same.
+ * Files of other programs come into the same spool; src/foreign reads them.
  *
  *   import.c         spools, the two passes
  *   import_read.c    lines, and the sessions and branches of a tree

@@ -4,6 +4,7 @@
  * and body, /openapi.json, /docs and docs/api/native.md.
  */
 #include "face/native/native_face.h"
+#include "ramet/foreign.h"
 
 #include "face/kit/merge.h"
 #include "face/kit/rows.h"
@@ -417,9 +418,12 @@ ROUTE("POST", V1 "/import", ROLE_USER, .name = "importFile", .group = "Export an
  .summary = "Adds what a file has and the store has not", .success = 200, .answer = "ImportReport", .run = api_import_post, .sink = api_import_sink,
  .about = "The body is an export (`jsonl`). It is checked whole before anything is written: damaged, it is refused with the number of the line, and nothing is added. "
           "What is there already adds nothing. The sessions belong to the caller; with `owners` an administrator restores owners and members. "
+          "With `from` the body is what another program has written: conversations become sessions, copies of one another become forks, "
+          "what was imported before adds nothing, and what is left out is told. "
           "With `upload`, a name of the caller's choice, what came is kept for a day when the connection breaks: ask for the `offset`, and send the rest with it.",
  .query = FIELDS(F("owners", BOOL, "owners and members are those of the file; administrators only"), F("upload", TEXT, "1 to 64 letters, digits, - and _"),
-                 F("offset", INT, "where in the file the body begins; 0 when not given", .max = INT64_MAX)),
+                 F("offset", INT, "where in the file the body begins; 0 when not given", .max = INT64_MAX),
+                 F("from", ENUM, "the body is a file of this program, or a tar archive of its folder (docs/import.md)", .values = RAMET_FOREIGN_NAMES)),
  .statuses = "IMPORT_DAMAGED IMPORT_CONFLICT SESSION_EXISTS SESSION_DELETED FORBIDDEN TOO_LARGE BUSY", .example = "upload=laptop-1"),
 ROUTE("GET", V1 "/import/{upload}", ROLE_USER, .name = "getImportOffset", .group = "Export and import",
  .summary = "How much of an upload is there", .success = 200, .answer = "ImportOffset", .run = api_import_offset,
