@@ -69,7 +69,8 @@ typedef struct ramet_branch_patch {
 
 /* Names a branch of the main log, or makes it the path that its session opens at. Reads without a
  * branch still use the head; programs that open a session for a person go to its favourite
- * (ramet_session.favourite) first. Needs writer in the tree. O(branches of the session that have notes). */
+ * (ramet_session.favourite) first. Needs writer in the tree. O(branches of the session that have
+ * notes). */
 RAMET_API ramet_status ramet_branch_update(ramet_call *c, const char *session, int64_t branch,
                                            const ramet_branch_patch *in, ramet_branch **out);
 
