@@ -418,7 +418,7 @@ typedef struct ramet_session {
     const char *from_title;    /* the title of its parent at the time of the fork; "" when none */
     const char *merged_into;   /* session id or NULL */
     const char *cache_root;    /* session whose provider cache holds the start of this history */
-    int64_t cache_root_shared; /* entries shared with it */
+    int64_t cache_root_shared; /* entries up to the end of what it owns of this path */
     const char *metadata;      /* JSON object */
     bool archived;
     bool deleted;    /* only in trees and ancestries: a placeholder, everything else is empty */

@@ -174,7 +174,8 @@ static const char *visible_id(txn *tx, int64_t tree, int64_t no)
     return s.id && session_visible(tx, &s) ? s.id : NULL;
 }
 
-/* The number of entries at the start of a path that a session owns. */
+/* The entries of a path up to the end of what a session owns of it, which is its start. After a
+ * fast-forward a session may own several runs of a path: the last of them counts, if it is near. */
 static int64_t owned_prefix(txn *tx, const branch_row *head, int64_t session)
 {
     branch_meta m = head->meta;
