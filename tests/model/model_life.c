@@ -282,7 +282,7 @@ void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *
             s->purged = true;
         for (size_t k = 0; !goes && k < s->branches.n; k++) {
             m_branch *b = s->branches.items[k];
-            bool due = b->pruned && b->pruned_at + m->grace <= m->now;
+            bool due = b->pruned && b->pruned_at + m->grace <= m->now && !m_held(s);
             b->removed |= due && !dry;
             m_branch_mark(m, b, !b->removed && !due, &reached);
         }

@@ -231,6 +231,8 @@ m_set model_prune(model *m, const char *user, const char *id, const ramet_prune_
     m_set bad = prune_open(m, user, id, &s);
     if (!s || bad)
         return bad;
+    if (m_held(s))
+        return M(HELD);
     int64_t before = tree_free(m, s->tree);
     bad |= prune_ask(s, in, &asked);
     out->kept = bad ? 0 : take(m, &asked, &changed);

@@ -46,9 +46,11 @@ static void removals_compare(world *w, const ramet_rule *rule, const ramet_reten
             return;
         }
         int64_t own = 0;
-        for (size_t k = 0; k < s->branches.n; k++)
-            own += (int64_t)((m_branch *)s->branches.items[k])->n -
-                   ((m_branch *)s->branches.items[k])->base;
+        for (size_t k = 0; k < s->branches.n; k++) {
+            const m_branch *b = s->branches.items[k];
+            for (size_t at = (size_t)b->base; at < b->n; at++)
+                own += !b->path[at]->gone;
+        }
         same_int(w, "retention.entries", out->removals[i].entries, own);
     }
 }
