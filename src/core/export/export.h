@@ -2,17 +2,21 @@
  *
  * export.h: what the files of an export share.
  *
- *   X1  A tree is read in one snapshot. Its sessions and branches are in memory while it is
- *       written, its entries are not: memory does not grow with the length of histories.
+ *   X1  A tree is read in one snapshot. Its sessions, branches and overlays (without their texts)
+ *       are in memory while it is written, its entries are not: memory does not grow with the
+ *       length of histories.
  *   X2  A session that is not exported (deleted, another user's private one, not asked for) is
  *       never named. Where an exported session was forked from it, or shares entries with it, its
  *       place stands in the file as a session that is gone, and of its branches exactly the entries
  *       that exported sessions hold. That is what gc leaves of a session, too.
  *   X3  Everything is written in an order that an import keeps (R2 in record.h).
+ *   X4  A reference to a session of another tree is in the file when that session is: an import
+ * finds it then.
  *
  *   export.c        scope, trees one after the other
  *   export_tree.c   which sessions, branches and entries of a tree are exported
  *   export_jsonl.c  a tree as records
+ *   export_overlay.c  its overlays, what agents were sent, and where copies came from
  *   export_prune.c  a tree of which only chosen paths are exported, as records
  *   export_text.c   a tree as Markdown or HTML
  */
@@ -28,9 +32,10 @@ typedef struct export_session {
     const copy_cell *row; /* of the table */
     session_access access;
     int64_t parent, created;
-    int64_t n;   /* its number in the file; 0: it is not in it */
-    bool full;   /* exported; else it is gone, as far as the file tells */
-    bool hidden; /* not even the time of its creation may be told */
+    int64_t n;                          /* its number in the file; 0: it is not in it */
+    bool full;                          /* exported; else it is gone, as far as the file tells */
+    bool hidden;                        /* not even the time of its creation may be told */
+    const struct export_branch *newest; /* of its branches that were given a number */
 } export_session;
 
 typedef struct export_branch {
@@ -40,7 +45,15 @@ typedef struct export_branch {
     int64_t need;                           /* entries up to here are on a path that is exported */
     bool full;                              /* of a session that is exported */
     uint8_t start[HASH_LEN], tip[HASH_LEN]; /* hashes at its base, and at `len` */
+    /* Of a pruned export: the branch of its session before it in the file; NULL: it is the first */
+    const struct export_branch *before;
 } export_branch;
+
+typedef struct export_overlay {
+    int64_t no, prev, prev2, k;
+    int64_t n;  /* its number in the file; 0: it is not in it */
+    bool empty; /* what it names is not in the file: it only keeps its place in sets */
+} export_overlay;
 
 typedef struct export_tree {
     txn *tx;
@@ -52,6 +65,8 @@ typedef struct export_tree {
     size_t n_sessions;
     export_branch *branches; /* by number */
     size_t n_branches;
+    export_overlay *overlays; /* by number */
+    size_t n_overlays;
     int64_t sessions_out, branches_out, entries_out;
     bool pruned;                        /* something of an exported session is left out */
     struct attachment_row *attachments; /* that exported entries refer to, each once */
@@ -98,6 +113,35 @@ typedef bool (*export_entry)(void *arg, const export_branch *b, const ramet_entr
 bool export_entries(export_job *j, const export_tree *t, const export_branch *b, int64_t from,
                     int64_t to, export_entry each, void *arg);
 
+/* ---- export_jsonl.c, for the other writers of records */
+
+typedef struct row_writer {
+    export_job *job;
+    export_tree *tree;
+    record_kind kind;
+} row_writer;
+/* Replaces the numbers of the store in a row by those of the file. False: the row refers to
+ * something that is not in the file, and is not either. */
+bool export_row_numbers(const row_writer *w, copy_cell *row);
+/* The same for the key of an entry. */
+bool export_key_number(const export_tree *t, int64_t *k);
+/* Whether a session of any tree is in the file, and which it is; in `j->entry`. */
+bool export_session_named(export_job *j, const export_tree *t, int64_t tree, int64_t no,
+                          const char **id);
+
+/* ---- export_overlay.c */
+
+/* Which overlays are in the file: those of the sets of exported sessions. */
+void export_overlays_load(export_job *j, export_tree *t);
+/* The number of a set in the file. */
+int64_t export_overlay_at(const export_tree *t, int64_t no);
+/* That of a branch: the overlays of sessions that are not exported are not either. */
+int64_t export_branch_overlay(const export_tree *t, const export_branch *b);
+void export_overlays(export_job *j, export_tree *t);
+void export_prompts(export_job *j, export_tree *t);
+/* The member `origins` of an entry that is a copy. */
+void export_origins(export_job *j, const export_tree *t, const ramet_entry *e);
+
 /* ---- export_prune.c */
 
 /* Whether only chosen paths are exported. */
@@ -108,6 +152,9 @@ bool export_chosen(const export_job *j, const export_session *s, const branch_ro
 bool export_begins(const export_session *s, const branch_row *b);
 /* The row of a session, its head log and its record, as they are with what is left. */
 void export_pruned_session(const export_tree *t, const export_session *s, copy_cell *row);
+/* What a branch is made by when those before it are left out: its type, and the kind of its move.
+ */
+void export_pruned_branch(const export_tree *t, const export_branch *b, int *type, int64_t *kind);
 void export_pruned_moves(export_job *j, export_tree *t);
 void export_pruned_runs(export_job *j, const export_tree *t);
 

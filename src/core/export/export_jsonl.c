@@ -14,15 +14,7 @@
 
 /* ------------------------------------------------------------------ references */
 
-/* Replaces the numbers of the store in a row by those of the file. False: the row refers to
- * something that is not in the file, and is not either. */
-typedef struct row_writer {
-    export_job *job;
-    export_tree *tree;
-    record_kind kind;
-} row_writer;
-
-static bool key_number(const export_tree *t, int64_t *k)
+bool export_key_number(const export_tree *t, int64_t *k)
 {
     const export_branch *b = export_branch_at(t, KEY_BRANCH(*k));
     if (!b || !b->n || KEY_POS(*k) < b->row.meta.base || KEY_POS(*k) >= b->len)
@@ -78,13 +70,18 @@ static bool cell_number(const row_writer *w, const record_column *c, copy_cell *
         return branch_number(w, c, &v->number);
     case COLUMN_KEY:
         return w->kind == RECORD_RUN ? run_number(w->tree, &v->number)
-                                     : key_number(w->tree, &v->number);
+                                     : export_key_number(w->tree, &v->number);
+    case COLUMN_ENTRY:
+        return !v->number || export_key_number(w->tree, &v->number);
+    case COLUMN_OVERLAY:
+        v->number = export_overlay_at(w->tree, v->number);
+        return true;
     default:
         return true;
     }
 }
 
-static bool row_numbers(const row_writer *w, copy_cell *row)
+bool export_row_numbers(const row_writer *w, copy_cell *row)
 {
     const record_def *d = &record_defs[w->kind];
     const copy_table *t = &copy_tables[d->table];
@@ -98,7 +95,7 @@ static bool row_each(void *arg, const copy_table *table, copy_cell *row)
 {
     row_writer *w = arg;
     (void)table;
-    if (!row_numbers(w, row))
+    if (!export_row_numbers(w, row))
         return true;
     record_open(&w->job->w, w->kind);
     record_columns(&w->job->w, w->kind, row);
@@ -158,13 +155,30 @@ static void tags_write(export_job *j, const export_tree *t, const export_session
         jw_end_array(&j->w);
 }
 
-/* What a session was made by beside forking: the client, and the session that started it, when the
- * caller may see that. */
-static void origin_write(export_job *j, const export_tree *t, const export_session *s)
+/* Another tree is in the file when all that the caller may see is (X4). */
+bool export_session_named(export_job *j, const export_tree *t, int64_t tree, int64_t no,
+                          const char **id)
 {
     session_full from;
     txn look = *t->tx;
+    const export_session *s = tree == t->tree ? export_session_at(t, no) : NULL;
     look.arena = j->entry;
+    if (s && s->full)
+        *id = s->access.id;
+    if (tree == t->tree || j->in->session || export_prunes(j))
+        return s && s->full;
+    bool named = session_by_no(&look, tree, no, &from) && !session_gone(&look, &from.access) &&
+                 session_visible(&look, &from.access);
+    if (named)
+        *id = from.id;
+    return named;
+}
+
+/* What a session was made by beside forking: the client, and the session that started it, when that
+ * is in the file. */
+static void origin_write(export_job *j, const export_tree *t, const export_session *s)
+{
+    const char *from;
     db_stmt *q = db_query(t->tx->db, Q_origin_get);
     q_int(q, 1, t->tree);
     q_int(q, 2, s->access.no);
@@ -178,9 +192,8 @@ static void origin_write(export_job *j, const export_tree *t, const export_sessi
     jw_key(&j->w, "origin");
     jw_object(&j->w);
     jw_kstr(&j->w, "client", client ? client : "");
-    if (no && session_by_no(&look, tree, no, &from) && !session_gone(&look, &from.access) &&
-        session_visible(&look, &from.access)) {
-        jw_kstr(&j->w, "session", from.id);
+    if (no && export_session_named(j, t, tree, no, &from)) {
+        jw_kstr(&j->w, "session", from);
         if (entry)
             jw_kstr(&j->w, "entry", entry);
     }
@@ -201,7 +214,7 @@ static void session_write(export_job *j, export_tree *t, const export_session *s
     row[record_column_at(table, "no")].number = s->n;
     if (t->pruned)
         export_pruned_session(t, s, row);
-    if (!row_numbers(&w, row)) {
+    if (!export_row_numbers(&w, row)) {
         db_fail(t->tx->db, RAMET_DAMAGED, "session %s is damaged; run fsck", s->access.id);
         return;
     }
@@ -220,21 +233,31 @@ static void branch_write(export_job *j, export_tree *t, const export_branch *b)
     const export_branch *over = r->over ? export_branch_at(t, r->over) : NULL;
     bool replaced = over && over->n && over->len > r->meta.base &&
                     over->row.meta.base <= r->meta.base && b->full;
+    int type = r->meta.type;
+    int64_t kind = 0;
+    if (t->pruned)
+        export_pruned_branch(t, b, &type, &kind);
     const struct {
         const char *column;
         int64_t value;
-    } numbers[] = {{"id", b->n},           {"session", r->meta.session},
-                   {"log", r->meta.log},   {"parent", r->meta.parent},
-                   {"base", r->meta.base}, {"over", replaced ? r->over : 0},
-                   {"type", r->meta.type}, {"created", r->created},
-                   {"len", b->len},        {"touched", b->full ? r->touched : r->created}};
+    } numbers[] = {{"id", b->n},
+                   {"session", r->meta.session},
+                   {"log", r->meta.log},
+                   {"parent", r->meta.parent},
+                   {"base", r->meta.base},
+                   {"over", replaced ? r->over : 0},
+                   {"type", type},
+                   {"created", r->created},
+                   {"len", b->len},
+                   {"touched", b->full ? r->touched : r->created},
+                   {"overlay", export_branch_overlay(t, b)}};
     row_writer w = {j, t, RECORD_BRANCH};
     copy_cell row[RECORD_COLUMNS] = {{0}};
     char start[2 * HASH_LEN + 1];
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         row[record_column_at(table, numbers[i].column)].number = numbers[i].value;
     row[record_column_at(table, "tip")] = (copy_cell){.bytes = (const char *)b->tip, .n = HASH_LEN};
-    if (!row_numbers(&w, row)) {
+    if (!export_row_numbers(&w, row)) {
         db_fail(t->tx->db, RAMET_DAMAGED, "branch b%lld is damaged; run fsck",
                 (long long)r->meta.id);
         return;
@@ -296,7 +319,7 @@ static bool attached_each(void *arg, const copy_table *table, copy_cell *row)
     txn look = *f->tree->tx;
     int64_t k = row[f->k].number;
     (void)table;
-    if (!key_number(f->tree, &k) || is_listed(f, row[f->id].bytes))
+    if (!export_key_number(f->tree, &k) || is_listed(f, row[f->id].bytes))
         return true;
     look.arena = f->tree->arena;
     if (!attachment_load(&look, row[f->id].bytes, &r)) {
@@ -415,7 +438,8 @@ static void maybe_write(json_writer *w, const char *name, const char *text)
 static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
                         const entry_cols *cols, int64_t peer)
 {
-    export_job *j = arg;
+    row_writer *to = arg;
+    export_job *j = to->job;
     json_writer *w = &j->w;
     record_open(w, RECORD_ENTRY);
     jw_kint(w, "branch", b->n);
@@ -438,6 +462,8 @@ static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
     record_json(w, "state_delta", e->state_delta);
     if (peer)
         jw_kint(w, "peer", peer);
+    if (e->copied)
+        export_origins(j, to->tree, e);
     jw_kstr(w, "prefix_hash", e->hash);
     return export_line(j) && export_tick(j, 1);
 }
@@ -454,6 +480,7 @@ static int up_order(const void *a, const void *b)
 static void branches_entries(export_job *j, export_tree *t)
 {
     export_branch **up = arena_array(j->tree, t->n_branches + 1, sizeof *up);
+    row_writer w = {j, t, RECORD_ENTRY};
     size_t n = 0;
     for (size_t i = 0; i < t->n_branches; i++)
         if (t->branches[i].n)
@@ -461,7 +488,7 @@ static void branches_entries(export_job *j, export_tree *t)
     if (n)
         qsort(up, n, sizeof *up, up_order);
     for (size_t i = 0; i < n; i++)
-        if (!export_entries(j, t, up[i], up[i]->row.meta.base, up[i]->len, entry_write, j))
+        if (!export_entries(j, t, up[i], up[i]->row.meta.base, up[i]->len, entry_write, &w))
             return;
 }
 
@@ -522,7 +549,7 @@ static bool place_each(void *arg, const copy_table *table, copy_cell *row)
         return row_each(&p->rows, table, row);
     if (strncmp(name, p->before, strlen(p->before)) != 0)
         return false;
-    if (!s->full || !row_numbers(&p->rows, row))
+    if (!s->full || !export_row_numbers(&p->rows, row))
         return true;
     row[at] = (copy_cell){.bytes = rest, .n = strlen(rest)};
     record_open(&j->w, RECORD_PLACE);
@@ -633,7 +660,9 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
         rows_write(j, t, RECORD_RUN);
         rows_write(j, t, RECORD_MOVE);
     }
+    export_overlays(j, t);
     rows_each(j, t, RECORD_TURN, turn_each);
+    export_prompts(j, t);
     rows_each(j, t, RECORD_TASK, task_each);
     places_write(j, t);
     rows_write(j, t, RECORD_SEARCH_TEXT);

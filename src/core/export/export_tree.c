@@ -274,15 +274,16 @@ static void numbers_give(const export_job *j, export_tree *t)
     for (size_t i = 0; i < t->n_branches; i++) {
         export_branch *b = &t->branches[i];
         const branch_meta *m = &b->row.meta;
-        const export_session *s = export_session_at(t, m->session);
+        export_session *s = export_session_at(t, m->session);
         bool first = prunes_records(j) && s && export_begins(s, &b->row);
         bool in = b->full || b->need > m->base || first;
-        t->pruned |=
-            s && s->full && (!in || (!b->full && b->need < b->row.len)) && prunes_records(j);
+        bool chosen = prunes_records(j) && s && s->full;
+        t->pruned |= chosen && !in;
         if (!in)
             continue;
         b->n = ++t->branches_out;
         b->len = b->full ? b->row.len : b->need > m->base ? b->need : m->base;
+        t->pruned |= chosen && b->len < b->row.len;
         t->entries_out += b->len - m->base;
         hash_at(t, m->parent, m->base, b->start);
         if (b->len == b->row.len)
@@ -291,7 +292,11 @@ static void numbers_give(const export_job *j, export_tree *t)
             memcpy(b->tip, b->start, HASH_LEN);
         else
             hash_at(t, m->id, b->len, b->tip);
-        place_mark(t, export_session_at(t, m->session));
+        place_mark(t, s);
+        if (s && s->full && m->log == RAMET_LOG_MAIN) {
+            b->before = s->newest;
+            s->newest = b;
+        }
     }
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].n)
@@ -356,6 +361,7 @@ bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, exp
         if (t->sessions[i].full)
             place_mark(t, &t->sessions[i]);
     numbers_give(j, t);
+    export_overlays_load(j, t);
     if (full < living || t->pruned)
         t->id = part_id(j, t);
     return db_status(tx->db) == RAMET_OK;

@@ -28,12 +28,17 @@
 
 void copied_write(txn *tx, int64_t tree, int64_t k, const copied_from *from)
 {
-    assert(tx->writing);
     txn_assert(tx, from->key && from->span > 0);
+    copied_restore(tx, tree, k, 0, from);
+}
+
+void copied_restore(txn *tx, int64_t tree, int64_t k, size_t n, const copied_from *from)
+{
+    assert(tx->writing);
     db_stmt *q = db_query(tx->db, Q_copied_add);
     q_int(q, 1, tree);
     q_int(q, 2, k);
-    q_int(q, 3, 0);
+    q_int(q, 3, (int64_t)n);
     q_int(q, 4, from->tree);
     q_int(q, 5, from->session);
     q_int(q, 6, from->key);
