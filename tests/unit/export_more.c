@@ -3,6 +3,7 @@
  * export_more.c: exports and imports of what lies beside the history: overlays, merges and the
  * origins of copies, what agents were sent.
  */
+#include "attach.h"
 #include "away.h"
 #include "core/change/overlay.h"
 #include "ramet/merge.h"
@@ -211,6 +212,97 @@ Test(export_more, overlays_of_private_sessions_are_not_exported)
     cr_assert_not(strstr(a.p, "\"overlay\""));
     file b = file_of(as("bob"), &(ramet_export_in){0});
     cr_assert(strstr(b.p, "bob's words"));
+}
+
+/* --------------------------------------------------------------- the context view */
+
+Test(export_more, overlays_are_baked_in)
+{
+    ramet_session_list list;
+    make("s");
+    say("s", "a b secret");
+    tools("s");
+    attach("s", "with", upload(T.call, "hello"));
+    attach("s", "hidden", upload(T.call, "not this"));
+    say("s", "e");
+    overlay("s", RAMET_OVERLAY_HIDE, "b", NULL);
+    overlay("s", RAMET_OVERLAY_HIDE, "hidden", NULL);
+    overlay("s", RAMET_OVERLAY_REPLACE, "secret", "hush");
+    overlay("s", RAMET_OVERLAY_REPLACE, "result", "some files");
+    overlay("s", RAMET_OVERLAY_REPLACE, "call", "a call");
+    int64_t branch = get("s")->head.branch;
+    rewind_to("s", "a");
+    say("s", "other");
+    ramet_session *x;
+    ok(ramet_switch(T.call, "s", branch, NULL, &x));
+    static const ramet_export_format formats[] = {RAMET_EXPORT_MARKDOWN, RAMET_EXPORT_HTML};
+    for (int i = 0; i < 2; i++) {
+        file f = file_of(T.call, &(ramet_export_in){.session = "s", .format = formats[i]});
+        cr_assert(strstr(f.p, "text of secret") && !strstr(f.p, "hush"));
+        f = file_of(T.call,
+                    &(ramet_export_in){.session = "s", .format = formats[i], .context = true});
+        cr_assert(!strstr(f.p, "text of secret") && strstr(f.p, "hush"));
+        cr_assert_not(strstr(f.p, "text of b"));
+        cr_assert(strstr(f.p, "some files") && strstr(f.p, "text of other"));
+    }
+    file a = file_of(T.call, &(ramet_export_in){.session = "s", .path = true, .context = true});
+    cr_assert_eq(exported.entries, 6);
+    cr_assert(!strstr(a.p, "text of secret") && !strstr(a.p, "text of b"));
+    cr_assert(strstr(a.p, "\"type\":\"attachment\"") && !strstr(a.p, "bm90IHRoaXM"));
+    /* By the branch it is the same; it goes beside the session that it was made of. */
+    file b = file_of(
+        T.call,
+        &(ramet_export_in){.session = "s", .branches = &branch, .n_branches = 1, .context = true});
+    same_file(&a, &b);
+    import_file(T.call, &a);
+    cr_assert_eq(imported.sessions_added, 1);
+    import_file(T.call, &a);
+    cr_assert_eq(imported.sessions_known, 1);
+    import_file(other.call, &a);
+    sound_other();
+    ok_for(other.call, ramet_session_find(other.call, &(ramet_list_in){0}, &list));
+    cr_assert_eq(list.n, 1);
+    cr_assert_str_neq(list.items[0].id, "s");
+    const char *id = strdup(list.items[0].id);
+    cr_assert_str_eq(context_of(other.call, id), context_of(T.call, id));
+    b = file_of(other.call, &(ramet_export_in){.session = id});
+    same_file(&a, &b);
+    ramet_export_out out;
+    refused(RAMET_INVALID, "context",
+            ramet_export(T.call, &(ramet_export_in){.session = "s", .context = true}, file_take, &b,
+                         NULL, NULL, &out));
+    refused(RAMET_INVALID, "context",
+            ramet_export(T.call, &(ramet_export_in){.context = true, .path = true}, file_take, &b,
+                         NULL, NULL, &out));
+    int64_t none = 99;
+    refused(RAMET_BRANCH_NOT_FOUND, "branch",
+            ramet_export(T.call,
+                         &(ramet_export_in){.session = "s", .branches = &none, .n_branches = 1},
+                         file_take, &b, NULL, NULL, &out));
+}
+
+/* A long path, most of it hidden, in steps. */
+Test(export_more, a_long_context)
+{
+    char words[30000] = "", first[32];
+    make("s");
+    for (int i = 0; i < 600; i++) {
+        snprintf(first, sizeof first, "e%d ", i);
+        strcat(words, first);
+        if (i % 100 == 99) {
+            say("s", words);
+            words[0] = 0;
+        }
+    }
+    overlay("s", RAMET_OVERLAY_HIDE_BEFORE, "e20", NULL);
+    for (int i = 30; i < 90; i += 2) {
+        snprintf(first, sizeof first, "e%d", i);
+        overlay("s", RAMET_OVERLAY_HIDE, first, NULL);
+    }
+    file a = file_of(T.call, &(ramet_export_in){.session = "s", .path = true, .context = true});
+    cr_assert_eq(exported.entries, 550);
+    import_file(other.call, &a);
+    sound_other();
 }
 
 /* ---------------------------------------------------------------------- merges */

@@ -19,6 +19,7 @@
  *   export_overlay.c  its overlays, what agents were sent, and where copies came from
  *   export_prune.c  a tree of which only chosen paths are exported, as records
  *   export_text.c   a tree as Markdown or HTML
+ *   export_context.c  the context view of a path, for these; and as records
  */
 #ifndef CORE_EXPORT_EXPORT_H
 #define CORE_EXPORT_EXPORT_H
@@ -68,8 +69,8 @@ typedef struct export_tree {
     export_overlay *overlays; /* by number */
     size_t n_overlays;
     int64_t sessions_out, branches_out, entries_out;
-    bool pruned;                        /* something of an exported session is left out */
-    struct attachment_row *attachments; /* that exported entries refer to, each once */
+    bool pruned;                         /* something of an exported session is left out */
+    struct attachment_row **attachments; /* that exported entries refer to, each once */
     size_t n_attachments;
 } export_tree;
 
@@ -107,6 +108,8 @@ void export_rows(txn *tx, arena *page, const copy_table *t, int64_t tree, const 
 bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, export_tree *t);
 export_session *export_session_at(const export_tree *t, int64_t no);
 export_branch *export_branch_at(const export_tree *t, int64_t id);
+/* An id made of a hash. */
+const char *export_id(arena *a, const uint8_t hash[HASH_LEN]);
 /* Reads the entries of a branch that are in the file. The entry lives until the next one. */
 typedef bool (*export_entry)(void *arg, const export_branch *b, const ramet_entry *e,
                              const entry_cols *cols, int64_t peer);
@@ -128,6 +131,26 @@ bool export_key_number(const export_tree *t, int64_t *k);
 /* Whether a session of any tree is in the file, and which it is; in `j->entry`. */
 bool export_session_named(export_job *j, const export_tree *t, int64_t tree, int64_t no,
                           const char **id);
+
+/* Attachments of the file, each once. */
+typedef struct attachment_finder {
+    export_tree *tree;
+    size_t k, id; /* columns */
+    VEC(struct attachment_row *) list;
+    uint32_t *slots; /* index into `list` + 1, by hash of the id */
+    size_t n_slots;
+} attachment_finder;
+/* False (sticky): it is missing. */
+bool export_attachment_add(attachment_finder *f, const char *id);
+/* An entry as a record: `n` is the number of its branch. The caller adds what comes behind the
+ * common members, and ends it with export_entry_end(). */
+void export_entry_begin(export_job *j, int64_t n, const ramet_entry *e, const entry_cols *cols);
+bool export_entry_end(export_job *j, const char *hash);
+/* The record of a row, whose references are numbers of the file. */
+void export_tree_record(export_job *j, const export_tree *t);
+void export_session_record(export_job *j, const export_tree *t, const export_session *s,
+                           const copy_cell *row);
+void export_members(export_job *j, export_tree *t);
 
 /* ---- export_overlay.c */
 
@@ -157,6 +180,16 @@ void export_pruned_session(const export_tree *t, const export_session *s, copy_c
 void export_pruned_branch(const export_tree *t, const export_branch *b, int *type, int64_t *kind);
 void export_pruned_moves(export_job *j, export_tree *t);
 void export_pruned_runs(export_job *j, const export_tree *t);
+
+/* ---- export_context.c */
+
+/* What the overlays of a path leave of its entries [from, to). The entry lives until the next one.
+ */
+typedef bool (*export_shown)(void *arg, const ramet_entry *e);
+bool export_context(export_job *j, const export_tree *t, const export_branch *head, int64_t from,
+                    int64_t to, export_shown each, void *arg);
+/* The context view of the chosen path, as a tree of one session. */
+ramet_status export_context_tree(export_job *j, export_tree *t);
 
 /* ---- formats */
 

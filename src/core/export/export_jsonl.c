@@ -110,7 +110,7 @@ static void rows_write(export_job *j, export_tree *t, record_kind kind)
 
 /* ----------------------------------------------------- tree, sessions, branches */
 
-static void tree_write(export_job *j, const export_tree *t)
+void export_tree_record(export_job *j, const export_tree *t)
 {
     const copy_table *table = &copy_tables[COPY_T_tree];
     copy_cell row[RECORD_COLUMNS];
@@ -201,6 +201,22 @@ static void origin_write(export_job *j, const export_tree *t, const export_sessi
     arena_reset(j->entry);
 }
 
+void export_session_record(export_job *j, const export_tree *t, const export_session *s,
+                           const copy_cell *row)
+{
+    record_open(&j->w, RECORD_SESSION);
+    record_columns(&j->w, RECORD_SESSION, row);
+    tags_write(j, t, s);
+    if (!j->in->context)
+        origin_write(j, t, s);
+    export_line(j);
+}
+
+void export_members(export_job *j, export_tree *t)
+{
+    rows_write(j, t, RECORD_MEMBER);
+}
+
 static void session_write(export_job *j, export_tree *t, const export_session *s)
 {
     const copy_table *table = &copy_tables[COPY_T_session];
@@ -218,11 +234,7 @@ static void session_write(export_job *j, export_tree *t, const export_session *s
         db_fail(t->tx->db, RAMET_DAMAGED, "session %s is damaged; run fsck", s->access.id);
         return;
     }
-    record_open(&j->w, RECORD_SESSION);
-    record_columns(&j->w, RECORD_SESSION, row);
-    tags_write(j, t, s);
-    origin_write(j, t, s);
-    export_line(j);
+    export_session_record(j, t, s, row);
 }
 
 /* The record of a branch has the columns of its row, as far as they are in the file. */
@@ -273,18 +285,9 @@ static void branch_write(export_job *j, export_tree *t, const export_branch *b)
 
 /* ------------------------------------------------------------------ attachments */
 
-typedef struct attachment_finder {
-    export_job *job;
-    export_tree *tree;
-    size_t k, id; /* columns */
-    VEC(attachment_row) list;
-    uint32_t *slots; /* index into `list` + 1, by hash of the id */
-    size_t n_slots;
-} attachment_finder;
-
 static void slot_put(attachment_finder *f, size_t i)
 {
-    size_t s = hash_text(f->list.items[i].id) & (f->n_slots - 1);
+    size_t s = hash_text(f->list.items[i]->id) & (f->n_slots - 1);
     while (f->slots[s])
         s = (s + 1) & (f->n_slots - 1);
     f->slots[s] = (uint32_t)i + 1;
@@ -294,14 +297,14 @@ static bool is_listed(const attachment_finder *f, const char *id)
 {
     size_t s = f->n_slots ? hash_text(id) & (f->n_slots - 1) : 0;
     for (; f->n_slots && f->slots[s]; s = (s + 1) & (f->n_slots - 1))
-        if (strcmp(f->list.items[f->slots[s] - 1].id, id) == 0)
+        if (strcmp(f->list.items[f->slots[s] - 1]->id, id) == 0)
             return true;
     return false;
 }
 
-static void list_add(attachment_finder *f, const attachment_row *r)
+static void list_add(attachment_finder *f, attachment_row *r)
 {
-    VEC_PUSH(f->tree->arena, &f->list, *r);
+    VEC_PUSH(f->tree->arena, &f->list, r);
     if (f->list.n * 2 <= f->n_slots) {
         slot_put(f, f->list.n - 1);
         return;
@@ -312,32 +315,35 @@ static void list_add(attachment_finder *f, const attachment_row *r)
         slot_put(f, i);
 }
 
+bool export_attachment_add(attachment_finder *f, const char *id)
+{
+    txn look = *f->tree->tx;
+    if (is_listed(f, id))
+        return true;
+    attachment_row *r = arena_alloc(f->tree->arena, sizeof *r);
+    look.arena = f->tree->arena;
+    if (!attachment_load(&look, id, r)) {
+        db_fail(look.db, RAMET_DAMAGED, "attachment %s is missing; run fsck", id);
+        return false;
+    }
+    list_add(f, r);
+    return true;
+}
+
 static bool attached_each(void *arg, const copy_table *table, copy_cell *row)
 {
     attachment_finder *f = arg;
-    attachment_row r;
-    txn look = *f->tree->tx;
     int64_t k = row[f->k].number;
     (void)table;
-    if (!export_key_number(f->tree, &k) || is_listed(f, row[f->id].bytes))
-        return true;
-    look.arena = f->tree->arena;
-    if (!attachment_load(&look, row[f->id].bytes, &r)) {
-        db_fail(look.db, RAMET_DAMAGED, "attachment %s is missing; run fsck", row[f->id].bytes);
-        return false;
-    }
-    list_add(f, &r);
-    return true;
+    return !export_key_number(f->tree, &k) || export_attachment_add(f, row[f->id].bytes);
 }
 
 /* Each once, in the order in which the tree refers to them first. */
 static void attachments_find(export_job *j, export_tree *t)
 {
     const copy_table *table = &copy_tables[COPY_T_attached];
-    attachment_finder f = {.job = j,
-                           .tree = t,
-                           .k = record_column_at(table, "k"),
-                           .id = record_column_at(table, "attachment")};
+    attachment_finder f = {
+        .tree = t, .k = record_column_at(table, "k"), .id = record_column_at(table, "attachment")};
     export_rows(t->tx, j->page, table, t->tree, NULL, attached_each, &f);
     t->attachments = f.list.items;
     t->n_attachments = f.list.n;
@@ -409,7 +415,7 @@ ramet_status export_jsonl_contents(export_job *j, const export_tree *t)
     ramet_status st = RAMET_OK;
     w->job = j;
     for (size_t i = 0; i < t->n_attachments && st == RAMET_OK && !j->stopped; i++) {
-        st = attachment_write(w, &t->attachments[i]);
+        st = attachment_write(w, t->attachments[i]);
         arena_reset(j->entry);
     }
     return st;
@@ -435,14 +441,11 @@ static void maybe_write(json_writer *w, const char *name, const char *text)
         jw_kstr(w, name, text);
 }
 
-static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
-                        const entry_cols *cols, int64_t peer)
+void export_entry_begin(export_job *j, int64_t n, const ramet_entry *e, const entry_cols *cols)
 {
-    row_writer *to = arg;
-    export_job *j = to->job;
     json_writer *w = &j->w;
     record_open(w, RECORD_ENTRY);
-    jw_kint(w, "branch", b->n);
+    jw_kint(w, "branch", n);
     jw_kint(w, "position", e->position);
     jw_kstr(w, "id", e->id);
     jw_kstr(w, "role", ramet_role_name(e->role));
@@ -460,12 +463,25 @@ static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
     if (e->usage)
         usage_put(w, e->usage);
     record_json(w, "state_delta", e->state_delta);
+}
+
+bool export_entry_end(export_job *j, const char *hash)
+{
+    jw_kstr(&j->w, "prefix_hash", hash);
+    return export_line(j) && export_tick(j, 1);
+}
+
+static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
+                        const entry_cols *cols, int64_t peer)
+{
+    row_writer *to = arg;
+    export_job *j = to->job;
+    export_entry_begin(j, b->n, e, cols);
     if (peer)
-        jw_kint(w, "peer", peer);
+        jw_kint(&j->w, "peer", peer);
     if (e->copied)
         export_origins(j, to->tree, e);
-    jw_kstr(w, "prefix_hash", e->hash);
-    return export_line(j) && export_tick(j, 1);
+    return export_entry_end(j, e->hash);
 }
 
 /* Parents before children: the base of a child is above that of its parent. */
@@ -642,8 +658,10 @@ ramet_status export_jsonl_begin(export_job *j)
 
 ramet_status export_jsonl_tree(export_job *j, export_tree *t)
 {
-    tree_write(j, t);
-    rows_write(j, t, RECORD_MEMBER);
+    if (j->in->context)
+        return export_context_tree(j, t);
+    export_tree_record(j, t);
+    export_members(j, t);
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].n)
             session_write(j, t, &t->sessions[i]);

@@ -314,12 +314,22 @@ static bool tree_each(void *arg, const copy_table *table, copy_cell *row)
     return true;
 }
 
+const char *export_id(arena *a, const uint8_t hash[HASH_LEN])
+{
+    uint8_t h[HASH_LEN];
+    char hex[2 * HASH_LEN + 1];
+    memcpy(h, hash, HASH_LEN);
+    h[6] = (uint8_t)(0x80 | (h[6] & 0x0f)); /* UUIDv8 */
+    h[8] = (uint8_t)(0x80 | (h[8] & 0x3f));
+    hex_encode(h, HASH_LEN, hex);
+    return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+}
+
 /* A part of a tree is another tree where it is imported: its id is made of the tree's and those of
  * the sessions in it. A tree that has nothing else for the caller keeps its own. */
 static const char *part_id(export_job *j, const export_tree *t)
 {
     uint8_t h[HASH_LEN];
-    char hex[2 * HASH_LEN + 1];
     sha *s = j->call->hasher;
     sha_begin(s);
     sha_add(s, "ramet part\n", 11);
@@ -328,11 +338,7 @@ static const char *part_id(export_job *j, const export_tree *t)
         if (t->sessions[i].full)
             sha_add(s, t->sessions[i].access.id, strlen(t->sessions[i].access.id) + 1);
     sha_end(s, h);
-    h[6] = (uint8_t)(0x80 | (h[6] & 0x0f)); /* UUIDv8 */
-    h[8] = (uint8_t)(0x80 | (h[8] & 0x3f));
-    hex_encode(h, HASH_LEN, hex);
-    return arena_printf(t->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
-                        hex + 20);
+    return export_id(t->arena, h);
 }
 
 bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, export_tree *t)
