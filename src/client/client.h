@@ -16,10 +16,12 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/branches.h"
 #include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
+#include "ramet/suggest.h"
 #include "ramet/tokens.h"
 
 /* Every call that needs a store. */
@@ -62,10 +64,15 @@
     X(overlay_set)                                                                                 \
     X(overlay_remove)                                                                              \
     X(overlays)                                                                                    \
+    X(turn_session)                                                                                \
     X(turn_prompt)                                                                                 \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \
     X(branches)                                                                                    \
+    X(branches_pruned)                                                                             \
+    X(branch_update)                                                                               \
+    X(prune)                                                                                       \
+    X(branch_restore)                                                                              \
     X(ancestry)                                                                                    \
     X(children)                                                                                    \
     X(tree)                                                                                        \
@@ -78,6 +85,7 @@
     X(search_update)                                                                               \
     X(state)                                                                                       \
     X(usage_get)                                                                                   \
+    X(suggest)                                                                                     \
     X(members)                                                                                     \
     X(member_set)                                                                                  \
     X(member_remove)                                                                               \

@@ -116,7 +116,7 @@ Test(export_more, overlays_there_and_back)
     fork_at("s", "d", "f");
     int64_t hidden = overlay("s", RAMET_OVERLAY_HIDE, "call", NULL);
     overlay("f", RAMET_OVERLAY_HIDE_BEFORE, "b", NULL);
-    ok(ramet_overlay_remove(T.call, "s", hidden, NULL, NULL, &out));
+    ok(ramet_overlay_remove(T.call, "s", hidden, NULL, NULL, false, &out));
     overlay("s", RAMET_OVERLAY_HIDE, "result", NULL);
     ok(ramet_undo(T.call, "s", NULL, &x));
     ok(ramet_redo(T.call, "s", NULL, &x));
@@ -181,8 +181,8 @@ Test(export_more, overlays_of_what_is_not_exported)
     say("f", "c");
     /* It may be removed there, too. */
     ramet_overlay_out out;
-    ok(ramet_overlay_remove(T.call, "f", late, NULL, NULL, &out));
-    ok(ramet_overlay_remove(T.call, "f", late - 1, NULL, NULL, &out));
+    ok(ramet_overlay_remove(T.call, "f", late, NULL, NULL, false, &out));
+    ok(ramet_overlay_remove(T.call, "f", late - 1, NULL, NULL, false, &out));
     file a = file_of(T.call, &(ramet_export_in){.session = "f"});
     cr_assert_not(strstr(a.p, "hush"));
     alone_and_back(&(ramet_export_in){.session = "f"});

@@ -68,6 +68,10 @@ static ramet_status branches_check(const export_job *j, const export_tree *t)
             return call_fail(j->call, RAMET_BRANCH_NOT_FOUND, "branch",
                              "session %s has no branch b%lld", j->in->session,
                              (long long)j->in->branches[i]);
+        if (notes_pruned(&t->notes, j->in->branches[i]))
+            return call_fail(j->call, RAMET_BRANCH_PRUNED, "branch",
+                             "branch b%lld of session %s was pruned; restore it first",
+                             (long long)j->in->branches[i], j->in->session);
     }
     return RAMET_OK;
 }

@@ -27,6 +27,7 @@
 #include "ramet/export.h"
 #include "core/export/record.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/entry.h"
 
 typedef struct export_session {
@@ -68,6 +69,7 @@ typedef struct export_tree {
     size_t n_branches;
     export_overlay *overlays; /* by number */
     size_t n_overlays;
+    note_list notes; /* of all its sessions */
     int64_t sessions_out, branches_out, entries_out;
     bool pruned;                         /* something of an exported session is left out */
     struct attachment_row **attachments; /* that exported entries refer to, each once */
@@ -161,6 +163,8 @@ int64_t export_overlay_at(const export_tree *t, int64_t no);
 /* That of a branch: the overlays of sessions that are not exported are not either. */
 int64_t export_branch_overlay(const export_tree *t, const export_branch *b);
 void export_overlays(export_job *j, export_tree *t);
+/* Names of branches, favourites, and what was pruned. */
+void export_notes(export_job *j, export_tree *t);
 void export_prompts(export_job *j, export_tree *t);
 /* The member `origins` of an entry that is a copy. */
 void export_origins(export_job *j, const export_tree *t, const ramet_entry *e);

@@ -678,6 +678,7 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
         rows_write(j, t, RECORD_RUN);
         rows_write(j, t, RECORD_MOVE);
     }
+    export_notes(j, t);
     export_overlays(j, t);
     rows_each(j, t, RECORD_TURN, turn_each);
     export_prompts(j, t);

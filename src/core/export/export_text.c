@@ -332,7 +332,8 @@ static void branches_put(text_writer *w, const export_branch *head)
     for (size_t i = 0; i < t->n_branches && !w->job->stopped; i++) {
         const export_branch *b = &t->branches[i];
         if (b->row.meta.session != w->session->access.no || b == head ||
-            b->row.meta.log != RAMET_LOG_MAIN || !wanted(in, b->row.meta.id))
+            b->row.meta.log != RAMET_LOG_MAIN || !wanted(in, b->row.meta.id) ||
+            notes_pruned(&t->notes, b->row.meta.id))
             continue;
         int64_t from = 0;
         for (size_t k = 0; k < done.n; k++) {

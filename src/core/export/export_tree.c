@@ -362,6 +362,9 @@ bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, exp
     if (!full)
         return false;
     branches_load(t);
+    txn own = *tx;
+    own.arena = t->arena;
+    notes_of_tree(&own, tree, &t->notes);
     needs_find(j, t);
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].full)

@@ -27,7 +27,8 @@ typedef struct check {
     uint32_t *slots;          /* index into `wanted` + 1, by hash */
     size_t n_slots, n_found;
     VEC(bool) found;
-    int64_t last[3]; /* the key of the last move, or run */
+    int64_t last[3];   /* the key of the last move, run or note */
+    int64_t favourite; /* the last session that had one */
     const char *name;
     int64_t size, came;
     uint8_t sha256[HASH_LEN];
@@ -294,20 +295,35 @@ static ramet_status entry_check(check *k, record *r, int64_t offset, int64_t lin
 
 /* ------------------------------------------------------------------ other rows */
 
-/* Moves and runs come in the order of their keys, and so none twice. */
+/* Moves, runs and notes come in the order of their keys, and so none twice. */
 static ramet_status key_check(check *k, record_kind kind, const copy_cell *row, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[kind].table];
-    bool is_move = kind == RECORD_MOVE;
+    const char *last = kind == RECORD_MOVE ? "seq" : kind == RECORD_NOTE ? "branch" : "rec";
     int64_t key[3] = {row[record_column_at(t, "session")].number,
-                      is_move ? 0 : row[record_column_at(t, "log")].number,
-                      row[record_column_at(t, is_move ? "seq" : "rec")].number};
+                      kind == RECORD_RUN ? row[record_column_at(t, "log")].number : 0,
+                      row[record_column_at(t, last)].number};
     bool above = key[0] != k->last[0]   ? key[0] > k->last[0]
                  : key[1] != k->last[1] ? key[1] > k->last[1]
                                         : key[2] > k->last[2];
     if (!above)
         return import_damaged(k->j, line, "a %s is out of order", record_defs[kind].type);
     memcpy(k->last, key, sizeof key);
+    return RAMET_OK;
+}
+
+static ramet_status note_check(check *k, record *r, int64_t line)
+{
+    const copy_table *t = &copy_tables[COPY_T_branch_note];
+    copy_cell row[RECORD_COLUMNS];
+    TRY(import_note(k->j, r, line, false, row));
+    TRY(key_check(k, RECORD_NOTE, row, line));
+    if (!row[record_column_at(t, "favourite")].number)
+        return RAMET_OK;
+    int64_t session = row[record_column_at(t, "session")].number;
+    if (k->favourite == session)
+        return import_damaged(k->j, line, "session %lld has two favourites", (long long)session);
+    k->favourite = session;
     return RAMET_OK;
 }
 
@@ -393,7 +409,7 @@ static void tree_begin(check *k, int64_t offset, int64_t line)
     k->trees++;
     k->stage = RECORD_TREE;
     k->known = k->ready = false;
-    k->owners = 0;
+    k->owners = k->favourite = 0;
     memset(&k->wanted, 0, sizeof k->wanted);
     memset(&k->found, 0, sizeof k->found);
     k->slots = NULL;
@@ -433,6 +449,8 @@ static ramet_status tree_record(check *k, record *r, int64_t offset, int64_t lin
         if (json_get(&r->doc, json_get(&r->doc, r->doc.nodes, "origin"), "session"))
             link_add(k, offset, line);
         return import_model(j, r, line);
+    case RECORD_NOTE:
+        return note_check(k, r, line);
     case RECORD_OVERLAY:
         return import_overlay(j, r, line, false, row);
     case RECORD_PROMPT:

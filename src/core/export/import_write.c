@@ -257,7 +257,7 @@ static ramet_status entry_do(import_job *j, txn *tx, const import_op *op)
     TRY(id_check(j, tx, op));
     entry_insert(tx, &b->row, op->entry, op->about.peer);
     for (size_t i = 0; i < op->about.n_origins; i++)
-        copied_restore(tx, j->t.tree, KEY(b->row.meta.id, position), i, &op->about.origins[i]);
+        copied_restore(tx, j->t.tree, KEY(b->row.meta.id, position), (int)i, &op->about.origins[i]);
     b->row.len = position + 1;
     memcpy(b->row.tip, op->entry->hash, HASH_LEN);
     return RAMET_OK;
@@ -282,6 +282,14 @@ static ramet_status id_free(import_job *j, txn *tx, const import_op *op)
                      record_defs[op->of].type, id);
 }
 
+/* The number of a prune in the store, by that in the file; 0 is none. */
+static int64_t prune_number(import_job *j, txn *tx, int64_t prune)
+{
+    if (prune && !j->t.prunes[prune - 1])
+        j->t.prunes[prune - 1] = db_number(tx->db, DB_DELETION, NULL);
+    return prune ? j->t.prunes[prune - 1] : 0;
+}
+
 /* Rows that a file may have twice replace each other. */
 static ramet_status row_do(import_job *j, txn *tx, const import_op *op)
 {
@@ -293,6 +301,8 @@ static ramet_status row_do(import_job *j, txn *tx, const import_op *op)
                                                 : t->add;
     if (op->of == RECORD_TURN || op->of == RECORD_TASK)
         TRY(id_free(j, tx, op));
+    if (op->of == RECORD_NOTE)
+        op->row[record_column_at(t, "prune_op")].number = prune_number(j, tx, op->prune);
     if (op->of == RECORD_VERDICT)
         op->row[record_column_at(t, "no")].number = db_number(tx->db, DB_VERDICT, NULL);
     db_stmt *q = db_query(tx->db, add);
@@ -463,9 +473,14 @@ static ramet_status row_take(import_job *j, record *r, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[r->kind].table];
     copy_cell *row = arena_array(j->batch, t->n, sizeof *row);
-    if (r->kind == RECORD_OVERLAY || r->kind == RECORD_PROMPT) {
-        TRY((r->kind == RECORD_OVERLAY ? import_overlay : import_prompt)(j, r, line, true, row));
-        return op_add(j, &(import_op){.kind = OP_ROW, .of = r->kind, .row = row, .line = line});
+    if (r->kind == RECORD_NOTE || r->kind == RECORD_OVERLAY || r->kind == RECORD_PROMPT) {
+        TRY(r->kind == RECORD_NOTE      ? import_note(j, r, line, true, row)
+            : r->kind == RECORD_OVERLAY ? import_overlay(j, r, line, true, row)
+                                        : import_prompt(j, r, line, true, row));
+        int64_t prune = r->kind == RECORD_NOTE ? row[record_column_at(t, "prune_op")].number : 0;
+        return op_add(
+            j,
+            &(import_op){.kind = OP_ROW, .of = r->kind, .row = row, .prune = prune, .line = line});
     }
     record_row(r, row);
     if (r->kind == RECORD_RUN) /* the last one of a session and log stays */

@@ -4,6 +4,7 @@
  */
 #include "core/export/record.h"
 
+#include "core/model/branch_note.h"
 #include "core/model/key.h"
 #include "core/model/overlay_set.h"
 
@@ -108,6 +109,17 @@ static const record_column move_columns[] = {
     {"who", "who", COLUMN_USER, NULL, 0},
     {"why", "why", COLUMN_SHORT, NULL, 0},
 };
+static const record_column branch_note_columns[] = {
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"session", "session", COLUMN_SESSION, NULL, 0},
+    {"branch", "branch", COLUMN_BRANCH, NULL, 0},
+    {"name", "name", COLUMN_SHORT, NULL, 0},
+    {"favourite", "favourite", COLUMN_COUNT, NULL, 0},
+    {"state", "state", COLUMN_WORD, "kept|pruned|taking|taken", NOTE_KEPT},
+    {"pruned", "pruned", COLUMN_COUNT, NULL, 0},
+    {"prune_op", "prune", COLUMN_COUNT, NULL, 0}, /* numbered from 1 in the tree */
+    {"keep", "keep", COLUMN_COUNT, NULL, 0},
+};
 static const record_column overlay_columns[] = {
     {"tree", NULL, COLUMN_TREE, NULL, 0},
     {"no", "n", COLUMN_NUMBER, NULL, 0},
@@ -201,6 +213,7 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_ERASED] = {"erased", -1, NULL, 0},
     [RECORD_RUN] = {"run", ROWS(run)},
     [RECORD_MOVE] = {"move", ROWS(move)},
+    [RECORD_NOTE] = {"branch_note", ROWS(branch_note)},
     [RECORD_OVERLAY] = {"overlay", ROWS(overlay)},
     [RECORD_TURN] = {"turn", ROWS(turn)},
     [RECORD_PROMPT] = {"prompt", ROWS(prompt)},
@@ -216,7 +229,7 @@ const record_def record_defs[RECORD_KINDS] = {
 /* clang-format on */
 
 /* Kinds that have their place in the format and that this version does not write. */
-static const char *const reserved[] = {"branch_note", "template"};
+static const char *const reserved[] = {"template"};
 
 record_kind record_kind_of(const char *type)
 {

@@ -36,6 +36,7 @@ typedef enum {
     RECORD_ERASED, /* among the entries: what is left of one */
     RECORD_RUN,
     RECORD_MOVE,
+    RECORD_NOTE,
     RECORD_OVERLAY,
     RECORD_TURN,
     RECORD_PROMPT,
