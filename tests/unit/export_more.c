@@ -6,6 +6,7 @@
 #include "attach.h"
 #include "away.h"
 #include "core/change/overlay.h"
+#include "ramet/branches.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "turn.h"
@@ -378,6 +379,61 @@ Test(export_more, references_between_trees_are_completed)
     cr_assert_eq(n, 1);
     file b = all_of(other.call);
     same_file(&all, &b);
+}
+
+/* ------------------------------------------------------------------------ notes */
+
+Test(export_more, names_favourites_and_prunes)
+{
+    const bool yes = true;
+    ramet_branch *x;
+    ramet_prune_out out;
+    ramet_branch *pruned;
+    size_t n;
+    make("s");
+    say("s", "a b c");
+    int64_t first = get("s")->head.branch;
+    rewind_to("s", "b");
+    say("s", "d e");
+    int64_t second = get("s")->head.branch;
+    rewind_to("s", "d");
+    say("s", "f");
+    int64_t third = get("s")->head.branch;
+    ok(ramet_branch_update(T.call, "s", third, &(ramet_branch_patch){.name = "the last"}, &x));
+    ok(ramet_branch_update(T.call, "s", first,
+                           &(ramet_branch_patch){.name = "the first", .favourite = &yes}, &x));
+    rewind_to("s", "d");
+    say("s", "g");
+    /* Two that one prune took, and one of another. */
+    ok(ramet_prune(T.call, "s", &(ramet_prune_in){.branch = second}, &out));
+    ok(ramet_prune(T.call, "s", &(ramet_prune_in){.others = true}, &out));
+    there_and_back();
+    ok_for(other.call, ramet_branches_pruned(other.call, "s", &pruned, &n));
+    cr_assert_eq(n, 3);
+    /* What people read does not show what was pruned. */
+    file text =
+        file_of(T.call, &(ramet_export_in){.session = "s", .format = RAMET_EXPORT_MARKDOWN});
+    cr_assert_not(strstr(text.p, "text of c"));
+    cr_assert_not(strstr(text.p, "text of f"));
+    ramet_export_out sums;
+    refused(RAMET_BRANCH_PRUNED, "branch",
+            ramet_export(T.call,
+                         &(ramet_export_in){.session = "s", .branches = &first, .n_branches = 1},
+                         file_take, &text, NULL, NULL, &sums));
+    ok_for(other.call, ramet_branch_restore(other.call, "s", pruned[2].id, true, &out));
+    cr_assert_eq(out.n, 2, "those of one prune come back together");
+    sound_other();
+    alone_and_back(&(ramet_export_in){.session = "s", .path = true});
+    alone_and_back(&(ramet_export_in){.session = "s"});
+    ok(ramet_branch_restore(T.call, "s", first, false, &out));
+    alone_and_back(&(ramet_export_in){.session = "s"});
+    T.now += INT64_C(40) * 24 * 3600 * 1000000;
+    ramet_gc_out gone;
+    ok(ramet_gc(T.call, false, NULL, NULL, &gone));
+    alone_and_back(&(ramet_export_in){.session = "s"});
+    ramet_session *s;
+    ok_for(other.call, ramet_session_get(other.call, "s", &s));
+    cr_assert_eq(s->favourite, 1);
 }
 
 /* -------------------------------------------------------------------- prompts */

@@ -330,9 +330,11 @@ static ramet_status note_check(check *k, record *r, int64_t line)
 static ramet_status row_check(check *k, record *r, int64_t line)
 {
     import_job *j = k->j;
-    const copy_table *t = &copy_tables[record_defs[r->kind].table];
     copy_cell row[RECORD_COLUMNS];
     const char *sides;
+    if (record_defs[r->kind].table < 0)
+        return import_damaged(j, line, "this Ramet keeps no records of the type \"%s\"",
+                              record_defs[r->kind].type);
     record_row(r, row);
     if (r->kind == RECORD_PLACE && record_maybe(r, "of"))
         record_int(r, "session", 1, j->t.have_sessions);
@@ -343,6 +345,7 @@ static ramet_status row_check(check *k, record *r, int64_t line)
     if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE)
         TRY(key_check(k, r->kind, row, line));
     TRY(import_refs(j, r->kind, row, line, false));
+    const copy_table *t = &copy_tables[record_defs[r->kind].table];
     if (r->kind == RECORD_FEEDBACK) {
         int64_t v = row[record_column_at(t, "value")].number;
         if (v != 1 && v != -1)

@@ -286,7 +286,8 @@ static ramet_status id_free(import_job *j, txn *tx, const import_op *op)
 static int64_t prune_number(import_job *j, txn *tx, int64_t prune)
 {
     if (prune && !j->t.prunes[prune - 1])
-        j->t.prunes[prune - 1] = db_number(tx->db, DB_DELETION, NULL);
+        j->t.prunes[prune - 1] =
+            number_next(tx, DB_DELETION, prune > 1 ? j->t.prunes[prune - 2] : 0, NULL);
     return prune ? j->t.prunes[prune - 1] : 0;
 }
 
