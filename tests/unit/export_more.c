@@ -416,7 +416,7 @@ Test(export_more, names_favourites_and_prunes)
     cr_assert_not(strstr(text.p, "text of c"));
     cr_assert_not(strstr(text.p, "text of f"));
     ramet_export_out sums;
-    refused(RAMET_BRANCH_PRUNED, "branch",
+    refused(RAMET_BRANCH_PRUNED, "branch_id",
             ramet_export(T.call,
                          &(ramet_export_in){.session = "s", .branches = &first, .n_branches = 1},
                          file_take, &text, NULL, NULL, &sums));

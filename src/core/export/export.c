@@ -68,10 +68,6 @@ static ramet_status branches_check(const export_job *j, const export_tree *t)
             return call_fail(j->call, RAMET_BRANCH_NOT_FOUND, "branch",
                              "session %s has no branch b%lld", j->in->session,
                              (long long)j->in->branches[i]);
-        if (notes_pruned(&t->notes, j->in->branches[i]))
-            return call_fail(j->call, RAMET_BRANCH_PRUNED, "branch",
-                             "branch b%lld of session %s was pruned; restore it first",
-                             (long long)j->in->branches[i], j->in->session);
     }
     return RAMET_OK;
 }
@@ -94,6 +90,8 @@ static ramet_status tree_export(export_job *j, int64_t tree, const char *session
         return j->call->err.status;
     if (session)
         st = session_open(&tx, session, j->in->with_adk ? NEED_CHANGE : NEED_TREE, &s);
+    for (size_t i = 0; i < j->in->n_branches && st == RAMET_OK; i++)
+        st = pruned_check(&tx, &s.access, j->in->branches[i]);
     bool any = st == RAMET_OK && export_tree_load(j, &tx, session ? s.tree : tree,
                                                   session && !j->in->tree ? s.no : 0, &t);
     if (any) {

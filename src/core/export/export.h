@@ -163,8 +163,6 @@ int64_t export_overlay_at(const export_tree *t, int64_t no);
 /* That of a branch: the overlays of sessions that are not exported are not either. */
 int64_t export_branch_overlay(const export_tree *t, const export_branch *b);
 void export_overlays(export_job *j, export_tree *t);
-/* Names of branches, favourites, and what was pruned. */
-void export_notes(export_job *j, export_tree *t);
 void export_prompts(export_job *j, export_tree *t);
 /* The member `origins` of an entry that is a copy. */
 void export_origins(export_job *j, const export_tree *t, const ramet_entry *e);

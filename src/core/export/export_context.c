@@ -10,7 +10,7 @@
 #include "core/export/export.h"
 
 #include "core/call.h"
-#include "core/model/context.h"
+#include "core/view/context.h"
 #include "core/model/key.h"
 
 #define STEP 256

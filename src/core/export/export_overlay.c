@@ -12,7 +12,7 @@
 
 #include "core/model/copied.h"
 #include "core/model/key.h"
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "core/pack.h"
 #include "core/turn/prompt.h"
 
@@ -161,48 +161,6 @@ void export_overlays(export_job *j, export_tree *t)
     row_writer w = {j, t, RECORD_OVERLAY};
     if (t->n_overlays)
         export_rows(t->tx, j->page, &copy_tables[COPY_T_overlay], t->tree, NULL, overlay_write, &w);
-}
-
-/* ----------------------------------------------------------------------- notes */
-
-typedef struct note_writer {
-    row_writer rows;
-    VEC(int64_t) prunes; /* operations, in the order in which the file has them */
-} note_writer;
-
-/* The number of an operation in the file. Those of one prune most often follow each other. */
-static int64_t prune_number(note_writer *w, int64_t op)
-{
-    for (size_t i = w->prunes.n; i-- > 0;)
-        if (w->prunes.items[i] == op)
-            return (int64_t)i + 1;
-    VEC_PUSH(w->rows.tree->arena, &w->prunes, op);
-    return (int64_t)w->prunes.n;
-}
-
-static bool note_each(void *arg, const copy_table *table, copy_cell *row)
-{
-    note_writer *w = arg;
-    const export_tree *t = w->rows.tree;
-    const export_branch *b = export_branch_at(t, row[record_column_at(table, "branch")].number);
-    int64_t *op = &row[record_column_at(table, "prune_op")].number;
-    /* Where only chosen paths are exported, what was pruned is not there. */
-    bool left_out =
-        t->pruned && (!b || !b->full || row[record_column_at(table, "state")].number != NOTE_KEPT);
-    if (left_out || !export_row_numbers(&w->rows, row))
-        return true;
-    if (*op)
-        *op = prune_number(w, *op);
-    record_open(&w->rows.job->w, RECORD_NOTE);
-    record_columns(&w->rows.job->w, RECORD_NOTE, row);
-    return export_line(w->rows.job);
-}
-
-void export_notes(export_job *j, export_tree *t)
-{
-    note_writer w = {.rows = {j, t, RECORD_NOTE}};
-    if (t->notes.n)
-        export_rows(t->tx, j->page, &copy_tables[COPY_T_branch_note], t->tree, NULL, note_each, &w);
 }
 
 /* --------------------------------------------------------------------- prompts */

@@ -89,8 +89,7 @@ typedef struct import_tree {
     import_branch *branches;
     size_t *kids;
     import_overlay_sum *overlays; /* by number, from 1 */
-    int64_t *prunes;              /* operations: their numbers in the store, once they have one */
-    int64_t have_sessions, have_branches, have_entries, have_full, have_overlays, have_prunes;
+    int64_t have_sessions, have_branches, have_entries, have_full, have_overlays;
     int64_t tree; /* its number in the store, once it is being written */
 } import_tree;
 
@@ -120,7 +119,6 @@ typedef struct import_op {
     enum { OP_ROW, OP_ENTRY } kind;
     record_kind of; /* OP_ROW */
     copy_cell *row;
-    int64_t prune;    /* of a note: its number in the file */
     entry_new *entry; /* OP_ENTRY */
     import_about about;
     import_branch *branch;
@@ -201,8 +199,6 @@ bool import_origin_foreign(record *r, size_t n, import_foreign *out);
 void *import_grow(arena *a, void *items, int64_t have, size_t size);
 /* The next overlay of the tree, checked; with `translate` a row as the store keeps it. */
 ramet_status import_overlay(import_job *j, record *r, int64_t line, bool translate, copy_cell *row);
-/* A note on a branch, checked. */
-ramet_status import_note(import_job *j, record *r, int64_t line, bool translate, copy_cell *row);
 /* What the agent of a turn was sent, checked; `data` is packed with `translate`. */
 ramet_status import_prompt(import_job *j, record *r, int64_t line, bool translate, copy_cell *row);
 

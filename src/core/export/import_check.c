@@ -8,6 +8,7 @@
 
 #include "core/call.h"
 #include "core/check.h"
+#include "core/model/branch_note.h"
 #include "core/model/key.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ typedef struct check {
     size_t n_slots, n_found;
     VEC(bool) found;
     int64_t last[3];   /* the key of the last move, run or note */
-    int64_t favourite; /* the last session that had one */
+    int64_t favourite; /* the last session whose favourite came */
     const char *name;
     int64_t size, came;
     uint8_t sha256[HASH_LEN];
@@ -299,7 +300,7 @@ static ramet_status entry_check(check *k, record *r, int64_t offset, int64_t lin
 static ramet_status key_check(check *k, record_kind kind, const copy_cell *row, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[kind].table];
-    const char *last = kind == RECORD_MOVE ? "seq" : kind == RECORD_NOTE ? "branch" : "rec";
+    const char *last = kind == RECORD_MOVE ? "seq" : kind == RECORD_RUN ? "rec" : "branch";
     int64_t key[3] = {row[record_column_at(t, "session")].number,
                       kind == RECORD_RUN ? row[record_column_at(t, "log")].number : 0,
                       row[record_column_at(t, last)].number};
@@ -312,18 +313,28 @@ static ramet_status key_check(check *k, record_kind kind, const copy_cell *row, 
     return RAMET_OK;
 }
 
-static ramet_status note_check(check *k, record *r, int64_t line)
+/* After the references were checked. That a pruned branch is no head, and that no path needs what
+ * was pruned, is checked by fsck. */
+static ramet_status note_check(check *k, const copy_cell *row, int64_t line)
 {
     const copy_table *t = &copy_tables[COPY_T_branch_note];
-    copy_cell row[RECORD_COLUMNS];
-    TRY(import_note(k->j, r, line, false, row));
-    TRY(key_check(k, RECORD_NOTE, row, line));
-    if (!row[record_column_at(t, "favourite")].number)
-        return RAMET_OK;
-    int64_t session = row[record_column_at(t, "session")].number;
-    if (k->favourite == session)
-        return import_damaged(k->j, line, "session %lld has two favourites", (long long)session);
-    k->favourite = session;
+    import_job *j = k->j;
+#define CELL(name) row[record_column_at(t, name)].number
+    int64_t branch = CELL("branch"), session = CELL("session");
+    bool kept = CELL("state") == NOTE_KEPT;
+    if (!branch || j->t.branches[branch - 1].session != session)
+        return import_damaged(j, line, "the branch is not one of its session");
+    if (branch_name_check(j->call, row[record_column_at(t, "name")].bytes) != RAMET_OK)
+        return import_damaged(j, line,
+                              "the name of a branch is one line of at most 100 characters");
+    if (CELL("favourite") > 1 || (CELL("favourite") && k->favourite == session))
+        return import_damaged(j, line, "a session has at most one favourite branch");
+    if (kept != (CELL("pruned") == 0) || kept != (CELL("prune_op") == 0) ||
+        CELL("keep") > (kept ? 0 : POS_MAX))
+        return import_damaged(j, line, "a branch that was pruned has a time, a number and a place");
+    if (CELL("favourite"))
+        k->favourite = session;
+#undef CELL
     return RAMET_OK;
 }
 
@@ -342,9 +353,11 @@ static ramet_status row_check(check *k, record *r, int64_t line)
         TRY(import_sides(j, r, line, false, &sides));
     if (!record_done(r))
         return import_damaged(j, line, "%s", r->fault);
-    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE)
+    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE || r->kind == RECORD_BRANCH_NOTE)
         TRY(key_check(k, r->kind, row, line));
     TRY(import_refs(j, r->kind, row, line, false));
+    if (r->kind == RECORD_BRANCH_NOTE)
+        return note_check(k, row, line);
     const copy_table *t = &copy_tables[record_defs[r->kind].table];
     if (r->kind == RECORD_FEEDBACK) {
         int64_t v = row[record_column_at(t, "value")].number;
@@ -452,8 +465,6 @@ static ramet_status tree_record(check *k, record *r, int64_t offset, int64_t lin
         if (json_get(&r->doc, json_get(&r->doc, r->doc.nodes, "origin"), "session"))
             link_add(k, offset, line);
         return import_model(j, r, line);
-    case RECORD_NOTE:
-        return note_check(k, r, line);
     case RECORD_OVERLAY:
         return import_overlay(j, r, line, false, row);
     case RECORD_PROMPT:

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Records of an import that are more than columns: origins of copies, notes on branches, overlays,
- * and what the agents of turns were sent (import.h).
+ * Records of an import that are more than columns: origins of copies, overlays, and what the agents
+ * of turns were sent (import.h).
  */
 #include "core/export/import.h"
 
 #include "core/call.h"
 #include "core/change/overlay.h"
 #include "core/check.h"
-#include "core/model/branch_note.h"
 #include "core/model/key.h"
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "core/pack.h"
 #include "core/turn/prompt.h"
 
@@ -97,41 +96,6 @@ ramet_status import_origins(import_job *j, record *r, int64_t line, bool transla
         TRY(origin_read(j, r, v, line, translate, &about->origins[n++], &about->foreign));
     about->n_origins = n;
     return RAMET_OK;
-}
-
-/* ----------------------------------------------------------------------- notes */
-
-ramet_status import_note(import_job *j, record *r, int64_t line, bool translate, copy_cell *row)
-{
-    const copy_table *table = &copy_tables[COPY_T_branch_note];
-    import_tree *t = &j->t;
-    record_row(r, row);
-    if (!record_done(r))
-        return import_damaged(j, line, "%s", r->fault);
-    int64_t session = CELL("session").number, branch = CELL("branch").number,
-            op = CELL("prune_op").number, keep = CELL("keep").number;
-    bool pruned = CELL("state").number != NOTE_KEPT;
-    if (!session || !branch)
-        return import_damaged(j, line, "\"session\" or \"branch\" is missing");
-    TRY(import_refs(j, RECORD_NOTE, row, line, translate));
-    if (t->branches[branch - 1].session != session)
-        return import_damaged(j, line, "branch %lld is of another session", (long long)branch);
-    if (pruned != (CELL("pruned").number != 0) || (!pruned && (op || keep)) || keep > POS_MAX ||
-        CELL("favourite").number > 1 || (!pruned && !CELL("favourite").number && !CELL("name").n))
-        return import_damaged(j, line, "a note has a name, a favourite, or the time of a prune");
-    /* The order of the file numbers them. */
-    if (op > t->have_prunes + 1)
-        return import_damaged(j, line, "prune %lld is out of order", (long long)op);
-    if (op == t->have_prunes + 1) {
-        t->prunes = import_grow(j->tree, t->prunes, t->have_prunes, sizeof *t->prunes);
-        t->prunes[t->have_prunes++] = 0;
-    }
-    arena *own = j->call->arena;
-    j->call->arena = r->arena;
-    ramet_status st =
-        check_chars(j->call, "name", CELL("name").bytes, NOTE_NAME_CHARS, RAMET_TOO_LARGE);
-    j->call->arena = own;
-    return import_checked(j, line, st);
 }
 
 /* -------------------------------------------------------------------- overlays */
@@ -246,7 +210,7 @@ static void overlay_close(import_job *j, const copy_table *table, copy_cell *row
                           .size = CELL("size").number,
                           .bytes = CELL("bytes").number,
                           .action = (overlay_action)CELL("action").number,
-                          .k = CELL("k").number,
+                          .key = CELL("k").number,
                           .removes = CELL("removes").number,
                           .text = CELL("text").null ? NULL : CELL("text").bytes,
                           .ties = CELL("ties").null ? NULL : CELL("ties").bytes,

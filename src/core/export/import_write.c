@@ -282,15 +282,6 @@ static ramet_status id_free(import_job *j, txn *tx, const import_op *op)
                      record_defs[op->of].type, id);
 }
 
-/* The number of a prune in the store, by that in the file; 0 is none. */
-static int64_t prune_number(import_job *j, txn *tx, int64_t prune)
-{
-    if (prune && !j->t.prunes[prune - 1])
-        j->t.prunes[prune - 1] =
-            number_next(tx, DB_DELETION, prune > 1 ? j->t.prunes[prune - 2] : 0, NULL);
-    return prune ? j->t.prunes[prune - 1] : 0;
-}
-
 /* Rows that a file may have twice replace each other. */
 static ramet_status row_do(import_job *j, txn *tx, const import_op *op)
 {
@@ -302,8 +293,6 @@ static ramet_status row_do(import_job *j, txn *tx, const import_op *op)
                                                 : t->add;
     if (op->of == RECORD_TURN || op->of == RECORD_TASK)
         TRY(id_free(j, tx, op));
-    if (op->of == RECORD_NOTE)
-        op->row[record_column_at(t, "prune_op")].number = prune_number(j, tx, op->prune);
     if (op->of == RECORD_VERDICT)
         op->row[record_column_at(t, "no")].number = db_number(tx->db, DB_VERDICT, NULL);
     db_stmt *q = db_query(tx->db, add);
@@ -474,14 +463,9 @@ static ramet_status row_take(import_job *j, record *r, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[r->kind].table];
     copy_cell *row = arena_array(j->batch, t->n, sizeof *row);
-    if (r->kind == RECORD_NOTE || r->kind == RECORD_OVERLAY || r->kind == RECORD_PROMPT) {
-        TRY(r->kind == RECORD_NOTE      ? import_note(j, r, line, true, row)
-            : r->kind == RECORD_OVERLAY ? import_overlay(j, r, line, true, row)
-                                        : import_prompt(j, r, line, true, row));
-        int64_t prune = r->kind == RECORD_NOTE ? row[record_column_at(t, "prune_op")].number : 0;
-        return op_add(
-            j,
-            &(import_op){.kind = OP_ROW, .of = r->kind, .row = row, .prune = prune, .line = line});
+    if (r->kind == RECORD_OVERLAY || r->kind == RECORD_PROMPT) {
+        TRY((r->kind == RECORD_OVERLAY ? import_overlay : import_prompt)(j, r, line, true, row));
+        return op_add(j, &(import_op){.kind = OP_ROW, .of = r->kind, .row = row, .line = line});
     }
     record_row(r, row);
     if (r->kind == RECORD_RUN) /* the last one of a session and log stays */
@@ -491,6 +475,8 @@ static ramet_status row_take(import_job *j, record *r, int64_t line)
     TRY(import_refs(j, r->kind, row, line, true));
     if (r->kind == RECORD_PLACE)
         place_name(j, r, row);
+    if (r->kind == RECORD_BRANCH_NOTE) /* below the numbers that prunes get here */
+        row[record_column_at(t, "prune_op")].number *= -1;
     if (r->kind == RECORD_VERDICT) {
         copy_cell *sides = &row[record_column_at(t, "sides")];
         TRY(import_sides(j, r, line, true, &sides->bytes));

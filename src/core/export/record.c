@@ -6,7 +6,7 @@
 
 #include "core/model/branch_note.h"
 #include "core/model/key.h"
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 
 #include <stdio.h>
 
@@ -109,17 +109,6 @@ static const record_column move_columns[] = {
     {"who", "who", COLUMN_USER, NULL, 0},
     {"why", "why", COLUMN_SHORT, NULL, 0},
 };
-static const record_column branch_note_columns[] = {
-    {"tree", NULL, COLUMN_TREE, NULL, 0},
-    {"session", "session", COLUMN_SESSION, NULL, 0},
-    {"branch", "branch", COLUMN_BRANCH, NULL, 0},
-    {"name", "name", COLUMN_SHORT, NULL, 0},
-    {"favourite", "favourite", COLUMN_COUNT, NULL, 0},
-    {"state", "state", COLUMN_WORD, "kept|pruned|taking|taken", NOTE_KEPT},
-    {"pruned", "pruned", COLUMN_COUNT, NULL, 0},
-    {"prune_op", "prune", COLUMN_COUNT, NULL, 0}, /* numbered from 1 in the tree */
-    {"keep", "keep", COLUMN_COUNT, NULL, 0},
-};
 static const record_column overlay_columns[] = {
     {"tree", NULL, COLUMN_TREE, NULL, 0},
     {"no", "n", COLUMN_NUMBER, NULL, 0},
@@ -201,6 +190,18 @@ static const record_column verdict_columns[] = {
     {"at", "at", COLUMN_INT, NULL, 0},
 };
 
+static const record_column branch_note_columns[] = {
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"session", "session", COLUMN_SESSION, NULL, 0},
+    {"branch", "branch", COLUMN_BRANCH, NULL, 0},
+    {"name", "name", COLUMN_SHORT, NULL, 0},
+    {"favourite", "favourite", COLUMN_COUNT, NULL, 0},
+    {"state", "state", COLUMN_WORD, "kept|pruned|removing|removed", NOTE_KEPT},
+    {"pruned", "pruned", COLUMN_COUNT, NULL, 0},
+    {"prune_op", "prune", COLUMN_COUNT, NULL, 0}, /* numbered from 1 in the file */
+    {"keep", "keep", COLUMN_COUNT, NULL, 0},
+};
+
 #define ROWS(t) COPY_T_##t, t##_columns, sizeof t##_columns / sizeof t##_columns[0]
 const record_def record_defs[RECORD_KINDS] = {
     [RECORD_HEADER] = {"header", -1, NULL, 0},
@@ -213,7 +214,6 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_ERASED] = {"erased", -1, NULL, 0},
     [RECORD_RUN] = {"run", ROWS(run)},
     [RECORD_MOVE] = {"move", ROWS(move)},
-    [RECORD_NOTE] = {"branch_note", ROWS(branch_note)},
     [RECORD_OVERLAY] = {"overlay", ROWS(overlay)},
     [RECORD_TURN] = {"turn", ROWS(turn)},
     [RECORD_PROMPT] = {"prompt", ROWS(prompt)},
@@ -222,6 +222,7 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_SEARCH_TEXT] = {"search_text", ROWS(indexed)},
     [RECORD_FEEDBACK] = {"feedback", ROWS(feedback)},
     [RECORD_VERDICT] = {"verdict", ROWS(verdict)},
+    [RECORD_BRANCH_NOTE] = {"branch_note", ROWS(branch_note)},
     [RECORD_ATTACHMENT] = {"attachment", -1, NULL, 0},
     [RECORD_CONTENT_PART] = {"content", -1, NULL, 0},
     [RECORD_END] = {"end", -1, NULL, 0},

@@ -36,7 +36,6 @@ typedef enum {
     RECORD_ERASED, /* among the entries: what is left of one */
     RECORD_RUN,
     RECORD_MOVE,
-    RECORD_NOTE,
     RECORD_OVERLAY,
     RECORD_TURN,
     RECORD_PROMPT,
@@ -45,6 +44,7 @@ typedef enum {
     RECORD_SEARCH_TEXT,
     RECORD_FEEDBACK,
     RECORD_VERDICT,
+    RECORD_BRANCH_NOTE,
     RECORD_ATTACHMENT,
     RECORD_CONTENT_PART,
     RECORD_END,

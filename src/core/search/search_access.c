@@ -16,7 +16,7 @@
 #include "core/model/branch_note.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/version.h"
+#include "core/view/version.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/session/session_show.h"
