@@ -67,7 +67,7 @@ endif
 
 # All C files of some rooms of src/, their subfolders included.
 c_of = $(sort $(shell find $(1:%=src/%) -name '*.c'))
-LIB_SRC := $(call c_of,base store core)
+LIB_SRC := $(call c_of,base store core foreign)
 SERVER_SRC := $(call c_of,form http grpc identity runtime turns live agent face server)
 BIN_SRC := $(SERVER_SRC) $(call c_of,client acp cli)
 BENCH_SRC := $(wildcard bench/*.c bench/cases/*.c)

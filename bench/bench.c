@@ -32,6 +32,7 @@ static const bench_case cases[] = {
     {"compare", "two branches of 100,000 entries compared", case_compare, false},
     {"stream", "memory while 1,000,000 entries are streamed out", case_stream, false},
     {"export", "1,000,000 entries exported and imported", case_export, false},
+    {"foreign", "a chat of another program imported with 100 copied forks", case_foreign, false},
     {"search", "search over 1,000,000 entries, and appends beside it", case_search, false},
     {"state", "session state at 100,000 entries", case_state, false},
     {"overlays", "a page of the context view with 1,000 overlays", case_overlays, false},

@@ -49,6 +49,7 @@ void case_startup(bench *b);
 void case_search(bench *b);
 void case_stream(bench *b);
 void case_export(bench *b);
+void case_foreign(bench *b);
 void case_http(bench *b);
 void case_footprint(bench *b);
 void case_churn(bench *b);

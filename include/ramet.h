@@ -15,7 +15,9 @@
  *
  * This header is the model. include/ramet/ has what serves one protocol, or a server, alone:
  * memory.h, kagent.h, agentpod.h, tasks.h, sandboxes.h, tokens.h, nodes.h. merge.h there belongs
- * to the model, too: it brings the history of one session into another.
+ * to the model, too: it brings the history of one session into another. retention.h has holds and
+ * the rules by which sessions go. export.h and foreign.h are about files: Ramet's own, and those of
+ * other programs.
  *
  * A position counts entries from 0 along the path from the root to the head.
  *
@@ -89,6 +91,7 @@ extern "C" {
     X(SHARE_NOT_FOUND, "share_not_found", 404, 3, "no such share link, or it was revoked")         \
     X(SANDBOX_NOT_FOUND, "sandbox_not_found", 404, 3, "no such sandbox")                           \
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
+    X(HOLD_NOT_FOUND, "hold_not_found", 404, 3, "no such hold")                                    \
     X(OVERLAY_NOT_FOUND, "overlay_not_found", 404, 3, "no such overlay in force on this branch")   \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
@@ -116,6 +119,8 @@ extern "C" {
     X(MERGE_REFUSED, "merge_refused", 409, 5, "the merge does not apply; the message says why")    \
     X(BRANCH_PRUNED, "branch_pruned", 409, 5, "the branch was pruned")                             \
     X(BRANCH_NEEDED, "branch_needed", 409, 5, "the head or another path needs what would be pruned") \
+    X(HELD, "held", 409, 5, "it is on hold, and stays until the hold is released")                 \
+    X(DRY_RUN_FIRST, "dry_run_first", 409, 5, "the rules have changed since the last dry run")     \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
     X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \
@@ -425,7 +430,7 @@ typedef struct ramet_session {
     ramet_level level;
     int64_t number;    /* owner_no of the entries that the session itself appended */
     int64_t base;      /* entries that it inherited; only from ramet_tree() with `light` */
-    int64_t favourite; /* branch that it opens at (ramet/branches.h), 0 = its head; only from
+    int64_t favourite; /* branch that it opens at (ramet/branches.h), 0: its head; only from
                           ramet_session_get() */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
@@ -829,10 +834,10 @@ typedef struct ramet_branch {
     const char *tip_id;  /* last entry of its path, NULL when empty */
     const char *preview; /* of its first own entry, "" when it has none */
     const char *session; /* the session that it belongs to; only from ramet_tree_branches() */
-    const char *name;    /* "" when it has none */
+    const char *name;    /* "": none */
     bool favourite;      /* the path that its session opens at (ramet/branches.h) */
     int64_t pruned;      /* when it was pruned; 0: it was not */
-    bool removed;        /* pruned, and gc removed what nothing else needs: no restore any more */
+    bool removed;        /* pruned, and gc removed what nothing else needs: it cannot be restored */
 } ramet_branch;
 
 /* Every branch of a session's main log, oldest first, without those that were pruned

@@ -18,7 +18,7 @@
 #ifndef RAMET_EXPORT_H
 #define RAMET_EXPORT_H
 
-#include "ramet.h"
+#include "../ramet.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,10 +64,23 @@ RAMET_API ramet_status ramet_export(ramet_call *c, const ramet_export_in *in, ra
 
 typedef struct ramet_import ramet_import;
 
+/* What an import of another program's file (ramet/foreign.h) has left out. */
+typedef struct ramet_import_skip {
+    const char *what; /* "lines that are not JSON" */
+    int64_t count;
+    const char *first; /* where the first one is: "FILE:LINE"; "" when that is unknown */
+} ramet_import_skip;
+
 typedef struct ramet_import_out {
     int64_t sessions_added, entries_added;
     int64_t sessions_known; /* there before */
     int64_t trees_added;
+    /* of a file of another program; else 0 */
+    int64_t conversations, messages;      /* read */
+    int64_t forks_added;                  /* sessions that are forks of others */
+    int64_t entries_shared, bytes_shared; /* that were copies, and are stored once */
+    const ramet_import_skip *skipped;     /* live in the call */
+    size_t n_skipped;
 } ramet_import_out;
 
 /* Begins an import. The bytes go to a spool of this process's machine, at most `max_bytes` of them
@@ -86,6 +99,15 @@ RAMET_API ramet_status ramet_import_add(ramet_import *m, const void *bytes, size
  * too. */
 RAMET_API ramet_status ramet_import_run(ramet_import *m, ramet_progress progress, void *arg,
                                         ramet_import_out *out);
+/* For readers of other formats: the call that it was begun with, its spool (which stays its own),
+ * and what ramet_import_run() does at its end: the message becomes the error of the call, and the
+ * spool of an import that succeeded or was refused is removed. */
+RAMET_API ramet_call *ramet_import_call(const ramet_import *m);
+RAMET_API int ramet_import_file(const ramet_import *m);
+RAMET_API const char *ramet_import_user(const ramet_import *m); /* NULL: the embedding program */
+RAMET_API ramet_status ramet_import_fail(ramet_import *m, ramet_status st, const char *field,
+                                         const char *message);
+RAMET_API void ramet_import_done(ramet_import *m, ramet_status st);
 /* Frees it; what was not imported stays in a named spool. NULL is fine. */
 RAMET_API void ramet_import_close(ramet_import *m);
 /* Bytes in a named spool of the caller; 0: there is none. */

@@ -74,6 +74,7 @@ const topic_def cli_names[] = {
 
 #define BRANCH_OPTION WORD("branch", 'b', "BRANCH", "use this branch of the session instead of its head", WORD_BRANCH)
 #define EXPECT_OPTION VALUE("expect", 0, OPT_TEXT, "HASH", "fail with exit code 5 unless the history still has this prefix_hash")
+#define FOREIGN_LINE(reader, name, reads) "\n\n" name ": " reads
 #define LOG_OPTION    CHOICE("log", 0, "LOG", "the log; adk contains a runtime's raw events", "main|adk")
 #define REASON_OPTION VALUE("reason", 'm', OPT_TEXT, "TEXT", "the reason to record")
 #define TAG_OPTION    {.name = "tag", .letter = 't', .kind = OPT_LIST, .value = "TAG", .text = "a tag; repeatable", .word = WORD_TAG}
@@ -293,9 +294,10 @@ const command_def cli_commands[] = {
     .name = "suggest", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_suggest,
     .summary = "Show places worth forking, and tags, found in the text",
     .about = "Finds corrections, failed tool calls, retries and changes of topic among the last 1,000 entries; 'ramet "
-             "fork SESSION ENTRY --before' continues another way from there. No model is asked.",
+             "fork SESSION ENTRY --before' continues another way from there. The rules ask no model; a server with a "
+             "suggest-agent has that agent choose among what they find.",
     .args = ARGS(SESSION_ARG),
-    .options = OPTIONS(BRANCH_OPTION, FLAG("tag", 0, "give the session the proposed tags")),
+    .options = OPTIONS(BRANCH_OPTION, FLAG("tag", 0, "add the proposed tags to the session")),
     .examples = EXAMPLES({"suggest @", "what stands out in the newest session"}),
 },
 {
@@ -613,14 +615,18 @@ const command_def cli_commands[] = {
                          {"export --all-users --with-adk -o everything.jsonl", "all of a store"}),
 },
 {
-    .name = "import", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "[FILE]", .run = cmd_import,
-    .summary = "Add what an exported file has and the store has not",
+    .name = "import", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "[--from FORMAT] [PATH]", .run = cmd_import,
+    .summary = "Add what an exported file, or another program's, has and the store has not",
     .about = "The file is checked whole before anything is written; when it is damaged, nothing is added and the line is named. What is there already "
              "adds nothing, so an import that was interrupted is simply done again. A server goes on with an upload that broke off.\n\n"
-             "What is imported belongs to you. With --owners an administrator restores owners and members.",
-    .args = ARGS(MAYBE("FILE", "what 'ramet export' wrote as jsonl; without it, or with -, standard input", WORD_FILE)),
-    .options = OPTIONS(FLAG("owners", 0, "owners and members are those of the file; for administrators")),
-    .examples = EXAMPLES({"import everything.jsonl --owners", "restore a store as it was"}),
+             "What is imported belongs to you. With --owners an administrator restores owners and members.\n\n"
+             "With --from, PATH is what another program has written, a file or a folder. Conversations become sessions, with their branches; copies of one "
+             "another become forks. Imported again, only what is new is added. FORMAT and PATH are one of:"
+             RAMET_FOREIGN_FORMATS(FOREIGN_LINE),
+    .args = ARGS(MAYBE("PATH", "what 'ramet export' wrote as jsonl, or with --from; without it, or with -, standard input", WORD_FILE)),
+    .options = OPTIONS(CHOICE("from", 0, "FORMAT", "the program that has written it", RAMET_FOREIGN_NAMES),
+                       FLAG("owners", 0, "owners and members are those of the file; for administrators")),
+    .examples = EXAMPLES({"import everything.jsonl --owners", "restore a store as it was"}, {"import --from claude-code ~/.claude/projects", "take over what Claude Code has"}),
 },
 {
     .name = "copy", .group = GROUP_CARE, .flags = CMD_NO_STORE, .synopsis = "--from STORE --to STORE", .run = cmd_copy,
@@ -635,6 +641,52 @@ const command_def cli_commands[] = {
                        FLAG("verify-only", 0, "only compare the two, completely")),
     .examples = EXAMPLES({"copy --from sqlite:ramet.db --to sqlite:/srv/ramet.db", "to another disk, online"},
                          {"copy --from sqlite:ramet.db --to sqlite:/srv/ramet.db --verify-only", "compare them again"}),
+},
+{
+    .name = "hold", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "SESSION|TREE", .run = cmd_hold,
+    .summary = "Keep a session or a tree from being deleted, whoever asks",
+    .about = "What is on hold is not deleted, pruned, erased, removed by a rule of retention, or taken by 'ramet gc' after it was deleted. The owner of "
+             "the tree sets a hold, or with --admin an administrator, whose hold only an administrator releases.",
+    .args = ARGS({.name = "SESSION", .text = "the session, or the id of a tree", .word = WORD_SESSION}),
+    .options = OPTIONS(FLAG("tree", 0, "the whole tree of SESSION, with the forks to come"), FLAG("admin", 0, "as an administrator"),
+                       VALUE("reason", 'm', OPT_TEXT, "TEXT", "the reason, which is kept with it")),
+    .examples = EXAMPLES({"hold trip --tree --reason 'case 7'", "the session with everything that descends from it"}),
+},
+{
+    .name = "release", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "SESSION|TREE", .run = cmd_release,
+    .summary = "Release a hold",
+    .args = ARGS({.name = "SESSION", .text = "the session, or the id of a tree", .word = WORD_SESSION}),
+    .options = OPTIONS(FLAG("tree", 0, "the hold of the whole tree"), FLAG("admin", 0, "as an administrator, who releases every hold there")),
+},
+{
+    .name = "holds", .group = GROUP_KEEP, .synopsis = "[SESSION]", .run = cmd_holds,
+    .summary = "List what protects a session, or all holds of the store",
+    .about = "Without SESSION, all holds: for administrators.",
+    .args = ARGS(MAYBE("SESSION", "the session", WORD_SESSION)),
+},
+{
+    .name = "retention", .group = GROUP_CARE, .flags = CMD_ADMIN | CMD_MAKES, .run = cmd_retention,
+    .synopsis = "[show] | add NAME --older-than SPAN | rm NAME | on | off | run [--dry-run] | explain SESSION | log",
+    .summary = "Remove sessions by rule: age, tag, agent, ephemeral, archived",
+    .about = "Rules are off until 'retention on', and neither 'on' nor 'run' does anything before 'run --dry-run' has shown what they would take. A rule removes "
+             "a session as 'ramet rm' does: its forks stay, and it can be restored until 'ramet gc'. Sessions with the tag pinned, on hold, or with a running "
+             "turn always stay. 'explain' says which rule matches a session and why not, and what of it stays because other sessions need it. 'log' lists what "
+             "was removed.",
+    .args = ARGS({.name = "ACTION", .text = "what to do; without it, show", .choices = "show|add|rm|on|off|run|explain|log", .optional = true},
+                 MAYBE("NAME", "add, rm: the rule; explain: the session", WORD_ANY)),
+    .options = OPTIONS(VALUE("older-than", 0, OPT_SPAN, "SPAN", "add: only sessions at least so old"),
+                       CHOICE("since", 0, "WHAT", "add: what the age counts from (default: updated)", "updated|created|archived"),
+                       VALUE("tag", 't', OPT_TEXT, "TAG", "add: only sessions with this tag"),
+                       VALUE("agent", 0, OPT_TEXT, "NAME", "add: only sessions of this agent"),
+                       CHOICE("ephemeral", 0, "HOW", "add: how to treat ephemeral sessions (default: include)", "include|only|exclude"),
+                       CHOICE("archived", 0, "HOW", "add: how to treat archived sessions (default: include)", "include|only|exclude"),
+                       FLAG("private", 0, "add: private sessions, too"),
+                       FLAG("dry-run", 0, "run: only show what would be removed"),
+                       VALUE("limit", 'n', OPT_COUNT, "N", "log: number of rows (default: 50)"),
+                       VALUE("cursor", 0, OPT_TEXT, "CURSOR", "log: continue from next_cursor of an earlier page")),
+    .examples = EXAMPLES({"retention add stale --older-than 52w --archived only", "what was archived and not touched for a year"},
+                         {"retention run --dry-run", "see what it would take"}, {"retention on", "have the server apply it every day"},
+                         {"retention explain trip", "why a session stays or goes"}),
 },
 {
     .name = "stat", .group = GROUP_CARE, .flags = CMD_ADMIN, .synopsis = "", .run = cmd_stat,

@@ -17,9 +17,10 @@
 #include "base/json.h"
 #include "ramet.h"
 #include "ramet/branches.h"
-#include "ramet/export.h"
+#include "ramet/foreign.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 #include "ramet/sandboxes.h"
 #include "ramet/suggest.h"
 #include "ramet/tokens.h"
@@ -98,6 +99,14 @@
     X(token_add)                                                                                   \
     X(tokens)                                                                                      \
     X(token_revoke)                                                                                \
+    X(hold_set)                                                                                    \
+    X(hold_release)                                                                                \
+    X(holds)                                                                                       \
+    X(retention_get)                                                                               \
+    X(retention_set)                                                                               \
+    X(retention_run)                                                                               \
+    X(retention_explain)                                                                           \
+    X(removals)                                                                                    \
     X(fsck)                                                                                        \
     X(gc)                                                                                          \
     X(backup)                                                                                      \
@@ -136,6 +145,7 @@ typedef struct client_import_in {
     int64_t size;
     bool owners;        /* owners and members are those of the file: for administrators */
     const char *upload; /* a server goes on with an upload of that name; NULL: it does not */
+    const char *from;   /* a format of ramet/foreign.h; NULL: Ramet's own */
 } client_import_in;
 /* Over HTTP, a connection that breaks is made again, and the rest of the file sent. */
 ramet_status client_import(const ramet_calls *lib, ramet_call *c, const client_import_in *in,

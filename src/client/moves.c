@@ -220,7 +220,7 @@ static ramet_status ask_pruned(client_call *c, target *t, body *b, ramet_prune_o
     return RAMET_OK;
 }
 
-/* The API names the branch that stays: the head's is asked for first. */
+/* The API needs the branch to keep: find out which is the head's. */
 static ramet_status prune_branch(ramet_call *call, const char *session, const ramet_prune_in *in,
                                  int64_t *branch)
 {

@@ -86,7 +86,9 @@ static ramet_status local_import(ramet_call *c, const client_import_in *in, rame
             st = ramet_import_add(m, part, (size_t)got);
     }
     if (st == RAMET_OK)
-        st = got < 0 ? RAMET_IO : ramet_import_run(m, progress, arg, out);
+        st = got < 0    ? RAMET_IO
+             : in->from ? ramet_import_foreign(m, in->from, progress, arg, out)
+                        : ramet_import_run(m, progress, arg, out);
     ramet_import_close(m);
     return st;
 }
@@ -134,6 +136,8 @@ static ramet_status rest_send(client_call *c, const client_import_in *in, int64_
     json_doc d;
     target_init(&t, c, "/import");
     target_bool(&t, "owners", in->owners);
+    if (in->from)
+        target_add(&t, "from", in->from);
     target_add(&t, "upload", in->upload);
     target_int(&t, "offset", offset);
     ramet_status st = ask_through(&t, "POST", &p);

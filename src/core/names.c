@@ -5,6 +5,7 @@
 #include "ramet.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 
 #include "core/model/key.h"
 
@@ -63,6 +64,8 @@ static const char *const moves[] = {NULL,   "rewind",     "undo", "redo",  "swit
                                     "edit", "regenerate", "sync", "merge", "overlay"};
 static const char *const modes[] = {NULL, "fast_forward", "splice", "pick", "land"};
 static const char *const overlays[] = {NULL, "hide", "replace", "hide_before"};
+static const char *const since[] = {"updated", "created", "archived"};
+static const char *const conditions[] = {"include", "only", "exclude"};
 static const char *const turns[] = {NULL, "running", "done", "cancelled", "failed", "interrupted"};
 
 #define COUNT(t) (sizeof(t) / sizeof(t)[0])
@@ -118,6 +121,26 @@ const char *ramet_overlay_action_name(ramet_overlay_action v)
 int ramet_overlay_action_parse(const char *s)
 {
     return value(overlays, COUNT(overlays), s);
+}
+
+const char *ramet_since_name(ramet_since v)
+{
+    return word(since, COUNT(since), (int)v);
+}
+
+int ramet_since_parse(const char *s)
+{
+    return value(since, COUNT(since), s);
+}
+
+const char *ramet_condition_name(ramet_condition v)
+{
+    return word(conditions, COUNT(conditions), (int)v);
+}
+
+int ramet_condition_parse(const char *s)
+{
+    return value(conditions, COUNT(conditions), s);
 }
 
 const char *ramet_cut_name(ramet_cut_policy v)

@@ -83,10 +83,10 @@ const form_schema form_kept_branch = STRUCT("KeptBranch", "A branch that was not
 #undef S
 
 #define S ramet_prune_out
-const form_schema form_pruned = STRUCT("Pruned", "What goes, or would go, or came back.",
-    R("branches", ARRAY, "like `b17`", TEXTS(branches, n)),
-    R("entries", INT, "entries that garbage collection will remove; of a restore: that it will not", AT(INT64, entries)),
-    R("kept", ARRAY, "with `others`: what stays because something needs it, at most 100", LIST_OF(form_kept_branch, kept, n_kept)),
+const form_schema form_pruned = STRUCT("Pruned", "What was pruned or restored, or would be pruned.",
+    R("branches", ARRAY, "such as `b17`", TEXTS(branches, n)),
+    R("entries", INT, "number of entries that garbage collection will remove; after a restore: that it will not", AT(INT64, entries)),
+    R("kept", ARRAY, "with `others`: branches that stay because something needs them, at most 100", LIST_OF(form_kept_branch, kept, n_kept)),
     R("dry_run", BOOL, "nothing was done", AT(BOOL, dry_run)));
 #undef S
 
@@ -103,16 +103,17 @@ const form_schema form_version = STRUCT(NULL, NULL,
 const form_schema form_version_list = LIST(NULL, "branches", form_version, NULL);
 
 #define S ramet_suggestion
-const form_schema form_suggestion = STRUCT("Suggestion", "A place that is worth forking.",
-    R("entry_id", TEXT, "where it shows; a fork `before` it can go another way", AT(TEXT, entry_id)),
+const form_schema form_suggestion = STRUCT("Suggestion", "A place worth forking.",
+    R("entry_id", TEXT, "a fork `before` it can continue another way", AT(TEXT, entry_id)),
     R("kind", ENUM, "", WORD(SUGGESTS, kind)),
     R("why", TEXT, "one line", AT(STRING, why)));
 #undef S
 
 #define S ramet_suggestions
-const form_schema form_suggestions = STRUCT("Suggestions", "What a look at the text proposes.",
+const form_schema form_suggestions = STRUCT("Suggestions", "Places worth forking, and tags, found in the text.",
     R("suggestions", ARRAY, "by position, at most 100", LIST_OF(form_suggestion, items, n)),
-    R("tags", ARRAY, "at most 5, the best first", TEXTS(tags, n_tags)));
+    R("tags", ARRAY, "at most 5, the best first", TEXTS(tags, n_tags)),
+    F("refined_by", TEXT, "the agent that chose among them, if one did", AT(TEXT, refined_by), OMIT));
 #undef S
 
 #define S ramet_fork_point

@@ -15,6 +15,7 @@
 #include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 #include "ramet/sandboxes.h"
 #include "ramet/suggest.h"
 #include "ramet/tokens.h"
@@ -39,7 +40,9 @@
     X(attachment) X(share) X(sandbox) X(sandbox_list) X(sandbox_removed) X(share_list)             \
     X(shared_session)                                                                              \
     X(me) X(agent_info) X(agent_list) X(agent_name) X(nearby) X(nearby_list) X(statistics)         \
-    X(import_report) X(import_offset)                                                              \
+    X(import_report) X(import_skip) X(import_offset)                                               \
+    X(hold) X(hold_list) X(rule) X(rule_in) X(retention) X(removal) X(removal_list)                \
+    X(retention_report) X(explanation) X(rule_verdict) X(needed_by)                                \
     X(store_stats) X(gc_report) X(fsck_report) X(fault) X(index_report) X(token) X(token_list)
 /* clang-format on */
 

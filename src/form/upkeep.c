@@ -98,11 +98,29 @@ const form_schema form_fsck_report = STRUCT("FsckReport", "",
     R("faults", ARRAY, "the first 1,000", LIST_OF(form_fault, faults, n)));
 #undef S
 
+#define S ramet_import_skip
+const form_schema form_import_skip = STRUCT("ImportSkip", "",
+    R("what", TEXT, "what was left out, and why", AT(STRING, what)),
+    R("count", INT, "how many of them", AT(INT64, count)),
+    R("first", TEXT, "where the first one is: `FILE:LINE`; empty when that is unknown", AT(STRING, first)));
+#undef S
+
 #define S ramet_import_out
+static bool is_foreign(const void *s)
+{
+    return ((const ramet_import_out *)s)->conversations > 0;
+}
+
 const form_schema form_import_report = STRUCT("ImportReport", "",
     R("sessions_added", INT, "", AT(INT64, sessions_added)),
     R("entries_added", INT, "", AT(INT64, entries_added)),
-    R("sessions_known", INT, "there before", AT(INT64, sessions_known)));
+    R("sessions_known", INT, "there before", AT(INT64, sessions_known)),
+    F("conversations", INT, "with `from`: conversations read", AT(INT64, conversations), OMIT, WHEN(is_foreign)),
+    F("messages", INT, "with `from`: messages read", AT(INT64, messages), OMIT, WHEN(is_foreign)),
+    F("forks_added", INT, "with `from`: sessions added that are forks of others", AT(INT64, forks_added), OMIT, WHEN(is_foreign)),
+    F("entries_shared", INT, "with `from`: messages that are copies, and are stored once", AT(INT64, entries_shared), OMIT, WHEN(is_foreign)),
+    F("bytes_shared", INT, "with `from`: their size", AT(INT64, bytes_shared), OMIT, WHEN(is_foreign)),
+    F("skipped", ARRAY, "with `from`: what was left out", LIST_OF(form_import_skip, skipped, n_skipped), OMIT, WHEN(is_foreign)));
 #undef S
 
 #define S native_offset

@@ -48,7 +48,7 @@ typedef struct server_config {
     int64_t event_window, stream_max, stream_bytes, streams_bytes, heartbeat_s, stall_s;
     int64_t import_max;
     int64_t attachment_max;
-    int64_t grace_days, gc_hours;
+    int64_t grace_days, gc_hours, retention_s;
     setting_list agents; /* each in the syntax of agents_new() */
     const char *default_agent, *title_agent, *suggest_agent;
     bool auto_tag;

@@ -116,6 +116,8 @@
     NUMBER(grace_days, "grace-days", 1, 36500, "7", "how long a deleted session can be restored")   \
     NUMBER(gc_hours, "gc-hours", 0, 87600, "24",                                                    \
            "how often expired deleted sessions are removed for good; 0: only by 'ramet gc'")        \
+    NUMBER(retention_s, "retention-seconds", 0, 315360000, "86400",                                 \
+           "how often the rules of retention are applied, once they are switched on; 0: only by 'ramet retention run'") \
     PART("Agents and turns")                                                                        \
     WORD(kagent_agents, "kagent-agents", "any|listed", "any",                                       \
          "which agents kagent sessions may name: any (unknown ones answer elsewhere), or only configured ones") \

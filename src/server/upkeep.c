@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * upkeep.c: periodic work of a server: it keeps the search index up to date, removes expired rows,
- * logs changes of the store's health, and returns memory to the system.
+ * upkeep.c: periodic work of a server: it keeps the search index up to date, removes expired rows
+ * and what the rules of retention name, logs changes of the store's health, and returns memory to
+ * the system.
  *
  * A search updates the index, too; doing it in advance makes the first search quick. While writes
  * arrive, the update waits for a pause, at most INDEX_LATEST_S.
@@ -10,6 +11,7 @@
 
 #include "base/util.h"
 #include "ramet/nodes.h"
+#include "ramet/retention.h"
 #include "runtime/idle.h"
 
 #include <pthread.h>
@@ -34,7 +36,7 @@ struct upkeep {
     ramet_call *call;
     int64_t indexed, seen; /* event numbers */
     int64_t index_due;     /* deadline of the next update; 0: nothing to index */
-    int64_t prune_at, gc_at;
+    int64_t prune_at, gc_at, retention_at;
     int64_t pruned; /* newest event at the last complete pruning */
     ramet_status health;
     idle idle;
@@ -84,7 +86,7 @@ static void upkeep_prune(upkeep *u, int64_t now)
     ramet_job_end(u->store, "prune");
 }
 
-static bool gc_goes_on(void *arg, const char *what, int64_t done_n, int64_t total)
+static bool upkeep_goes_on(void *arg, const char *what, int64_t done_n, int64_t total)
 {
     upkeep *u = arg;
     (void)what, (void)done_n, (void)total;
@@ -105,7 +107,7 @@ static void upkeep_gc(upkeep *u, int64_t now)
      */
     if (!ramet_job_begin(u->store, "gc", u->cfg->gc_hours * INT64_C(3000000000)))
         return;
-    ramet_status st = ramet_gc(u->call, false, gc_goes_on, u, &out);
+    ramet_status st = ramet_gc(u->call, false, upkeep_goes_on, u, &out);
     ramet_job_end(u->store, "gc");
     if (st != RAMET_STOP)
         upkeep_failed(u, "what was deleted could not be removed", st);
@@ -114,6 +116,26 @@ static void upkeep_gc(upkeep *u, int64_t now)
     snprintf(sessions, sizeof sessions, "%lld", (long long)out.sessions);
     snprintf(entries, sizeof entries, "%lld", (long long)out.entries);
     log_line(LOG_INFO, "removed for good", "sessions", sessions, "entries", entries, NULL);
+}
+
+/* Applies the rules of retention, if they are switched on. */
+static void upkeep_retention(upkeep *u, int64_t now)
+{
+    ramet_retention_out out;
+    char sessions[24], entries[24];
+    if (!u->cfg->retention_s || now < u->retention_at)
+        return;
+    u->retention_at = now + u->cfg->retention_s * INT64_C(1000000);
+    ramet_retention_run_in in = {.scheduled = true,
+                                 .every_us = u->cfg->retention_s * INT64_C(800000)};
+    ramet_status st = ramet_retention_run(u->call, &in, upkeep_goes_on, u, &out);
+    if (st != RAMET_STOP)
+        upkeep_failed(u, "the rules of retention could not be applied", st);
+    if (st != RAMET_OK || !out.sessions)
+        return;
+    snprintf(sessions, sizeof sessions, "%lld", (long long)out.sessions);
+    snprintf(entries, sizeof entries, "%lld", (long long)out.entries);
+    log_line(LOG_INFO, "removed by rule", "sessions", sessions, "entries", entries, NULL);
 }
 
 static void upkeep_step(upkeep *u)
@@ -132,6 +154,7 @@ static void upkeep_step(upkeep *u)
     ramet_tidy(u->store);
     upkeep_index(u, now);
     upkeep_prune(u, now);
+    upkeep_retention(u, now);
     upkeep_gc(u, now);
     ramet_call_reset(u->call);
 }
@@ -164,6 +187,8 @@ upkeep *upkeep_start(const server_config *cfg, ramet *store, metrics *m)
     u->indexed = -1;
     u->prune_at = now + PRUNE_FIRST_S * INT64_C(1000000);
     u->gc_at = now + (span < first ? span : first);
+    span = cfg->retention_s * INT64_C(1000000);
+    u->retention_at = now + (span < first ? span : first);
     pthread_mutex_init(&u->lock, NULL);
     cond_init(&u->wake);
     if (pthread_create(&u->thread, NULL, upkeep_main, u))

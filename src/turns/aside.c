@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * aside.c: one question to an agent outside the conversation: for a title, or for a summary to
- * land.
+ * aside.c: one question to an agent outside the conversation: for a title, for a summary to land,
+ * or about suggestions.
  *
  * The agent is asked in an ephemeral fork, which only the asker sees and which goes afterwards, so
  * that the history stays clean. Its answer is text; tools, plans and questions of the agent have
@@ -73,6 +73,28 @@ static bool aside_no_usage(void *arg, const ramet_usage *u)
 {
     (void)u;
     return aside_on(arg);
+}
+
+bool aside_client_gone(void *arg)
+{
+    const request *q = arg;
+    return q->gone && atomic_load_explicit(q->gone, memory_order_relaxed);
+}
+
+bool aside_enter(turns *t)
+{
+    pthread_mutex_lock(&t->lock);
+    bool room = t->stage == TURNS_OPEN && t->asides < t->cfg->threads / 4;
+    t->asides += room;
+    pthread_mutex_unlock(&t->lock);
+    return room;
+}
+
+void aside_leave(turns *t)
+{
+    pthread_mutex_lock(&t->lock);
+    t->asides--;
+    pthread_mutex_unlock(&t->lock);
 }
 
 /* Asks in the fork; false: it did not answer to the end. */

@@ -20,12 +20,6 @@ static const char question[] =
     "## Open points\nWhat is not settled; \"none\" when nothing is left.\n\n"
     "Keep to what was said. At most 400 words, and nothing before or after the four parts.";
 
-static bool client_gone(void *arg)
-{
-    const request *q = arg;
-    return q->gone && atomic_load_explicit(q->gone, memory_order_relaxed);
-}
-
 /* The agent that is named, else that of the session, else the default one. */
 static agent *writer_find(const turns *t, request *q, const turn_summary *in, turn_error *err)
 {
@@ -44,22 +38,6 @@ static agent *writer_find(const turns *t, request *q, const turn_summary *in, tu
     return who;
 }
 
-static bool summary_enter(turns *t)
-{
-    pthread_mutex_lock(&t->lock);
-    bool room = t->stage == TURNS_OPEN && t->summaries < t->cfg->threads / 4;
-    t->summaries += room;
-    pthread_mutex_unlock(&t->lock);
-    return room;
-}
-
-static void summary_leave(turns *t)
-{
-    pthread_mutex_lock(&t->lock);
-    t->summaries--;
-    pthread_mutex_unlock(&t->lock);
-}
-
 bool turns_summarise(turns *t, request *q, const turn_summary *in, const char **text,
                      turn_error *err)
 {
@@ -68,7 +46,7 @@ bool turns_summarise(turns *t, request *q, const turn_summary *in, const char **
     *text = NULL;
     if (!who)
         return false;
-    if (!summary_enter(t))
+    if (!aside_enter(t))
         return turn_refuse(err, RAMET_TOO_BUSY, "mode", NULL,
                            "too many summaries are being written; try again in a while");
     buf_init(&said, SUMMARY_BYTES);
@@ -80,12 +58,12 @@ bool turns_summarise(turns *t, request *q, const turn_summary *in, const char **
                  .question = question,
                  .reason = "summary",
                  .until = time_mono_us() + t->cfg->turn_s * 1000000,
-                 .gone = client_gone,
+                 .gone = aside_client_gone,
                  .gone_arg = q};
     if (aside_ask(&ask, &said) && said.n)
         *text = arena_memdup(q->arena, said.data, said.n);
     buf_release(&said);
-    summary_leave(t);
+    aside_leave(t);
     return *text || turn_refuse(err, RAMET_MERGE_REFUSED, "text", NULL,
                                 "agent %s wrote no summary; give the text yourself", who->name);
 }

@@ -15,6 +15,7 @@
 #ifndef TURNS_TURNS_H
 #define TURNS_TURNS_H
 
+#include "ramet/suggest.h"
 #include "http/request.h"
 #include "live/live.h"
 
@@ -156,6 +157,9 @@ typedef struct turn_summary {
  * thread; *text is in the arena of the request. At most a quarter of the server's threads do. */
 bool turns_summarise(turns *t, request *q, const turn_summary *in, const char **text,
                      turn_error *err);
+/* If the setting suggest-agent names an agent, has it choose among suggestions, and waits for it on
+ * this thread, as turns_summarise() does. Suggestions that it does not refine stay as they are. */
+void turns_refine(turns *t, request *q, const char *session, int64_t branch, ramet_suggestions *v);
 /* The head of a session has moved: turns on branches that it left are cancelled, unless `keep`.
  * NULL is fine: no turns run here. */
 void turns_moved(turns *t, const char *session, bool keep);

@@ -201,7 +201,7 @@ struct turns {
     int64_t n_idle;
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
-    int64_t summaries;    /* that are being written */
+    int64_t asides; /* requests that wait for an agent: see aside_enter() */
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     turns_stage stage;
     pthread_t watchdog;
@@ -387,6 +387,18 @@ bool aside_ask(const aside *of, buf *text);
 
 /* ---- turns/title.c */
 void title_make(run *r);
+
+/* aside.gone for the client of a request, which is the argument. */
+bool aside_client_gone(void *arg);
+/* A request that waits for an agent keeps its thread: at most a quarter of them do. False: there is
+ * no room for another one. */
+bool aside_enter(turns *t);
+void aside_leave(turns *t);
+
+/* ---- turns/refine.c */
+/* Has the agent of `of` choose among suggestions; what it chose is in `a`. False: it did not answer
+ * as it was asked to, and they stay as they are. `of` has no question yet. */
+bool suggestions_refine(const aside *of, arena *a, ramet_suggestions *v);
 
 /* ---- turns/tag.c */
 /* Tags an untagged session; for runs of servers with the setting auto-tag. */

@@ -60,7 +60,10 @@ Organise
   branch       Name a branch, or make it the favourite path of its session
   prune        Remove a branch, or all branches but the current path, from a session
   export       Write a session, its tree, or all that you have to a file
-  import       Add what an exported file has and the store has not
+  import       Add what an exported file, or another program's, has and the store has not
+  hold         Keep a session or a tree from being deleted, whoever asks
+  release      Release a hold
+  holds        List what protects a session, or all holds of the store
 
 Serve
   acp          Record sessions between an editor and an ACP agent
@@ -71,6 +74,7 @@ Maintain the store
   gc           Remove deleted sessions for good after the grace period
   backup       Copy the store to a new file, online
   copy         Copy a store to another store or engine, row by row, online
+  retention    Remove sessions by rule: age, tag, agent, ephemeral, archived
   stat         Show the size of the store and what it contains
   reindex      Rebuild the search index
   token        Create, list and revoke the API keys of a server
@@ -210,6 +214,8 @@ redo	Redo the last undone move
 replace	Have an entry say something else to the model
 reveal	Take back a 'hide' or 'replace'
 restore	Restore a deleted session, or a pruned branch
+release	Release a hold
+retention	Remove sessions by rule: age, tag, agent, ephemeral, archived
 reindex	Rebuild the search index
 END
 t 'completion: options of a command' 0 __complete rewind --re <<'END'

@@ -8,6 +8,7 @@
 #include "ramet/memory.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
@@ -72,6 +73,32 @@ static void merges_make(ramet_call *c)
     good(c, ramet_fork(c, DESK, &(ramet_fork_in){.id = "aside"}, &s, NULL), "a fork");
     good(c, ramet_append(c, "aside", &(ramet_append_in){.entries = &e, .n = 1}, &out), "an aside");
     good(c, ramet_merge(c, DESK, &in, &merged), "a merge");
+}
+
+/* Two holds, and a rule that has removed a session. */
+static void retention_make(ramet_call *c, ramet_call *program)
+{
+    ramet_session *s;
+    ramet_retention_out out;
+    ramet_rule rule = {.name = "stale", .tag = "stale"};
+    const char *const tags[] = {"stale"};
+    ramet_session_in in = {.id = "stale", .tags = tags, .n_tags = 1};
+    good(c, ramet_session_create(c, &in, &s), "a session to remove");
+    good(c, ramet_hold_set(c, DESK, &(ramet_hold_in){.tree = true, .reason = "evidence"}, NULL),
+         "a hold");
+    good(program, ramet_hold_set(program, DESK, &(ramet_hold_in){.by = "root"}, NULL),
+         "an administrator's hold");
+    good(program, ramet_retention_set(program, &(ramet_retention_in){.rules = &rule, .n = 1}, NULL),
+         "a rule");
+    good(program,
+         ramet_retention_run(program, &(ramet_retention_run_in){.dry_run = true}, NULL, NULL, &out),
+         "a dry run");
+    good(program, ramet_retention_run(program, &(ramet_retention_run_in){0}, NULL, NULL, &out),
+         "a run");
+    good(program,
+         ramet_retention_set(program,
+                             &(ramet_retention_in){.rules = &rule, .n = 1, .enabled = true}, NULL),
+         "rules that are on");
 }
 
 static void overlays_make(ramet_call *c)
@@ -218,6 +245,7 @@ void furnish(ramet *r, furniture *f)
     turns_make(c);
     branches_make(c);
     beside_make(c, program, f);
+    retention_make(c, program);
     good(guest, ramet_call_share(guest, f->share_token, NULL), "using a link");
     good(guest, ramet_share_visit(guest), "a visit");
     ramet_call_free(c);
@@ -418,6 +446,46 @@ static ramet_status read_sandboxes(ramet_call *c, const furniture *f, FILE *out)
     return st;
 }
 
+static ramet_status read_holds(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_hold *h;
+    size_t n;
+    (void)f;
+    ramet_status st = ramet_holds(c, DESK, &h, &n);
+    for (size_t i = 0; !st && i < n; i++)
+        fprintf(out, "%s %s %s %d\n", shown(h[i].session), shown(h[i].who), h[i].reason,
+                h[i].administrator);
+    return st;
+}
+
+static ramet_status read_explanation(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_explanation *e;
+    (void)f;
+    ramet_status st = ramet_retention_explain(c, DESK, &e);
+    if (!st)
+        fprintf(out, "%d %s %lld %zu\n", e->goes, shown(e->kept), (long long)e->entries, e->n);
+    return st;
+}
+
+static ramet_status read_retention(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_retention *r;
+    ramet_removal *gone;
+    const char *next;
+    size_t n;
+    (void)f;
+    ramet_status st = ramet_retention_get(c, &r);
+    for (size_t i = 0; !st && i < r->n; i++)
+        fprintf(out, "%s %s %lld\n", r->rules[i].name, shown(r->rules[i].tag),
+                (long long)r->rules[i].age_us);
+    if (!st)
+        st = ramet_removals(c, 0, NULL, &gone, &n, &next);
+    for (size_t i = 0; !st && i < n; i++)
+        fprintf(out, "%s %s %s\n", gone[i].session, gone[i].tree_id, gone[i].rule);
+    return st;
+}
+
 static ramet_status read_origin(ramet_call *c, const furniture *f, FILE *out)
 {
     ramet_origin o;
@@ -551,6 +619,9 @@ static const struct {
              {"indexed texts", OWNER, read_indexed},
              {"transfers", OWNER, read_transfers},
              {"sandboxes", OWNER, read_sandboxes},
+             {"holds", OWNER, read_holds},
+             {"retention of a session", OWNER, read_explanation},
+             {"rules and removals", NULL, read_retention},
              {"origin", OWNER, read_origin},
              {"branches", OWNER, read_branches},
              {"members", OWNER, read_members},
@@ -591,6 +662,7 @@ void furniture_use(ramet *r, const furniture *f)
     ramet_session *s;
     ramet_task *task;
     ramet_gc_out gone;
+    ramet_retention_out removed;
     int64_t n;
     ramet_entry_in e = {.role = RAMET_ASSISTANT, .text = "late"};
     ramet_turn_append(c, "turn-3", &e, 1, &out);
@@ -610,5 +682,7 @@ void furniture_use(ramet *r, const furniture *f)
     c = ramet_call_new(r, NULL, NULL);
     ramet_turns_interrupt(c, NULL, &n);
     ramet_gc(c, true, NULL, NULL, &gone);
+    ramet_retention_run(c, &(ramet_retention_run_in){.scheduled = true}, NULL, NULL, &removed);
+    ramet_hold_release(c, DESK, &(ramet_hold_in){.tree = true});
     ramet_call_free(c);
 }

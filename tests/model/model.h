@@ -36,6 +36,7 @@
 #include "ramet/branches.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 
 typedef struct m_session m_session;
 typedef struct m_branch m_branch;
@@ -136,6 +137,7 @@ struct m_session {
     int64_t deleted_at, expires, created;
     int delete_group; /* which delete took it */
     int64_t number;   /* entry.owner_no, 0 until learned */
+    unsigned held;    /* bits of model_retention.c */
 };
 
 typedef struct m_member {
@@ -149,6 +151,7 @@ struct m_tree {
     m_list sessions;                   /* m_session in order of creation, purged ones too */
     const char *offer, *giver, *taker; /* that it is being handed over; NULL: it is not */
     unsigned mark;
+    unsigned held; /* as a whole */
 };
 
 typedef struct m_verdict {
@@ -332,5 +335,13 @@ bool m_holds(const m_session *s, const m_entry *e);
 void m_words(const m_session *s, char *out, size_t size);
 void m_shown_title(const m_session *s, char *out, size_t size);
 bool m_listed(const model *m, const m_session *s, const char *user, const ramet_list_in *in);
+
+/* ---- model_retention.c: holds and rules */
+
+bool m_held(const m_session *s);
+m_set model_hold(model *m, const char *user, const char *id, bool tree, bool set);
+/* Whether a rule that counts from the creation takes a session, and what then becomes of it. */
+bool m_rule_takes(const model *m, const ramet_rule *r, const m_session *s);
+void model_rule_take(model *m, m_session *s);
 
 #endif

@@ -173,7 +173,7 @@ static int64_t delete_entries(model *m, const m_list *going)
     m->marks++;
     for (size_t i = 0; i < first->tree->sessions.n; i++) {
         m_session *s = first->tree->sessions.items[i];
-        bool goes = m_gone(m, s);
+        bool goes = m_gone(m, s) && (s->purged || !m_held(s));
         for (size_t k = 0; k < going->n; k++)
             goes |= going->items[k] == s;
         if (!goes)
@@ -198,6 +198,12 @@ m_set model_delete(model *m, const char *user, const char *id, bool tree, bool d
         const m_session *k = s->tree->sessions.items[i];
         if (session_below(k, s) && !m_gone(m, k) && m_visible(k, user) && !m_own(k, user))
             bad |= M(FORBIDDEN);
+    }
+    for (size_t i = 0; i < s->tree->sessions.n; i++) {
+        const m_session *k = s->tree->sessions.items[i];
+        if (m_held(k) &&
+            (k == s || (tree && session_below(k, s) && !m_gone(m, k) && m_visible(k, user))))
+            bad |= M(HELD);
     }
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
@@ -269,7 +275,7 @@ void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *
             continue;
         bool over = s->expires && s->expires <= m->now && !s->deleted;
         int64_t since = s->deleted ? s->deleted_at : s->expires;
-        bool goes = (s->deleted || over) && since + m->grace < m->now;
+        bool goes = (s->deleted || over) && since + m->grace < m->now && !m_held(s);
         *expired += over;
         *sessions += goes;
         if (goes && !dry)

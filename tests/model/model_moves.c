@@ -694,8 +694,8 @@ static m_set picks_find(model *m, const char *user, const m_session *to, const r
             continue;
         bad |= s->tree != to->tree ? M(MERGE_REFUSED) : 0;
         if (!e)
-            bad |= b ? M(ENTRY_NOT_FOUND)
-                     : m_branch_missing(s, RAMET_LOG_MAIN, in->picks[i].branch);
+            bad |=
+                b ? M(ENTRY_NOT_FOUND) : m_branch_missing(s, RAMET_LOG_MAIN, in->picks[i].branch);
         else
             pick_take(b, e, s, copies, of);
     }

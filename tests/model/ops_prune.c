@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ops_prune.c: pruning and restoring branches; names of branches and the favourite.
+ * ops_prune.c: pruning and restoring branches; names of branches and the favourite; suggestions,
+ * which name entries of the path of a branch that is left.
  */
 #include "driver.h"
+#include "ramet/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,4 +117,31 @@ void run_branches_pruned(world *w, const op *o)
     }
     if (st == RAMET_OK)
         same_int(w, "pruned.n", (int64_t)n, (int64_t)k);
+}
+
+/* The rules are tested elsewhere: here, that they see the path and the same one each time. */
+void run_suggest(world *w, const op *o)
+{
+    const char *id = slot_id(w, o->a[A_S]);
+    m_session *s = slot_session(w, o->a[A_S]);
+    int64_t branch = branch_ref(w, s, RAMET_LOG_MAIN, o->a[A_BR]), at = -1;
+    m_branch *b = s ? m_branch_find(s, RAMET_LOG_MAIN, branch) : NULL;
+    ramet_suggestions got = {0}, again = {0};
+    m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
+    if (s && !b)
+        bad |= m_branch_missing(s, RAMET_LOG_MAIN, branch);
+    ramet_status st = ramet_suggest(w->call, id, branch, &got);
+    world_judge(w, st, bad ? bad : M(OK));
+    if (st || world_failed(w))
+        return;
+    for (size_t i = 0; i < got.n && !world_failed(w); i++) {
+        const m_entry *e = m_branch_entry(b, got.items[i].entry_id);
+        if (!e || e->position <= at)
+            world_fail(w, "suggest", "'%s' is not on the path, or not in order",
+                       got.items[i].entry_id);
+        at = e ? e->position : at;
+    }
+    st = ramet_suggest(w->call, id, branch, &again);
+    if (st || again.n != got.n || again.n_tags != got.n_tags)
+        world_fail(w, "suggest", "other suggestions the second time");
 }

@@ -91,6 +91,7 @@ typedef enum {
     X(prune_restore, 6, 12, 8, 1, 2, A_S, A_BR, A_K, A_TREE)                                       \
     X(branch_update, 5, 6, 4, 1, 1, A_S, A_BR, A_K)                                                \
     X(branches_pruned, 5, 8, 5, 1, 1, A_S)                                                         \
+    X(suggest, 5, 5, 3, 1, 3, A_S, A_BR)                                                           \
     X(overlay, 20, 30, 20, 3, 6, A_S, A_AT, A_K, A_REASON, A_XH)                                   \
     X(overlay_remove, 8, 12, 8, 1, 2, A_S, A_K, A_XH)                                              \
     X(edit, 25, 80, 15, 8, 5, A_S, A_AT, A_ID, A_C, A_RE, A_ROLE, A_XH)                            \
@@ -102,6 +103,9 @@ typedef enum {
     X(promote, 6, 1, 1, 0, 0, A_S)                                                                 \
     X(delete, 16, 1, 6, 4, 1, A_S, A_TREE, A_DRY)                                                  \
     X(restore, 12, 1, 6, 2, 1, A_S, A_TREE)                                                        \
+    X(hold, 8, 1, 4, 2, 1, A_S, A_TREE)                                                            \
+    X(release, 12, 1, 5, 3, 1, A_S, A_TREE)                                                        \
+    X(retention, 3, 1, 2, 1, 1, A_TAGS, A_AGENT, A_ARCH, A_EPH, A_PRIVATE, A_K, A_DRY)             \
     X(tags_set, 6, 0, 0, 0, 0, A_S, A_TAGS)                                                        \
     X(tags_add, 8, 0, 0, 0, 0, A_S, A_TAGS)                                                        \
     X(tags_remove, 6, 0, 0, 0, 0, A_S, A_TAGS)                                                     \

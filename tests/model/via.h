@@ -12,6 +12,7 @@
 #include "ramet.h"
 #include "ramet/memory.h"
 #include "ramet/merge.h"
+#include "ramet/retention.h"
 
 #ifndef OVER_HTTP
 enum { OVER_WIRE = 0 };
@@ -96,6 +97,7 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_branches(c, ...) VIA(c, ramet_branches, __VA_ARGS__)
 #define ramet_branches_pruned(c, ...) VIA(c, ramet_branches_pruned, __VA_ARGS__)
 #define ramet_branch_update(c, ...) VIA(c, ramet_branch_update, __VA_ARGS__)
+#define ramet_suggest(c, ...) VIA(c, ramet_suggest, __VA_ARGS__)
 #define ramet_prune(c, ...) VIA(c, ramet_prune, __VA_ARGS__)
 #define ramet_branch_restore(c, ...) VIA(c, ramet_branch_restore, __VA_ARGS__)
 #define ramet_ancestry(c, ...) VIA(c, ramet_ancestry, __VA_ARGS__)
@@ -113,6 +115,10 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_member_remove(c, ...) VIA(c, ramet_member_remove, __VA_ARGS__)
 #define ramet_search_update(c, ...) HOME(c, ramet_search_update, __VA_ARGS__)
 #define ramet_fsck(c, ...) HOME(c, ramet_fsck, __VA_ARGS__)
+#define ramet_hold_set(c, ...) VIA(c, ramet_hold_set, __VA_ARGS__)
+#define ramet_hold_release(c, ...) VIA(c, ramet_hold_release, __VA_ARGS__)
+#define ramet_retention_set(c, ...) HOME(c, ramet_retention_set, __VA_ARGS__)
+#define ramet_retention_run(c, ...) HOME(c, ramet_retention_run, __VA_ARGS__)
 #define ramet_gc(c, ...) HOME(c, ramet_gc, __VA_ARGS__)
 #define ramet_backup(c, ...) HOME(c, ramet_backup, __VA_ARGS__)
 #define ramet_copy(c, ...) (ramet_copy)(via_home(c)->local, __VA_ARGS__)

@@ -316,6 +316,13 @@ test('branches: edits, regenerations, switches', async () => {
   assert.deepEqual((await c.getSessionBranches(own.id)).branches.map((b) => [b.branchId, b.isCurrent]), [['m1-branch-1', false], ['m1-branch-2', true]]);
   assert.equal((await c.getSessionBranches('root')).branches.length, 4);
   await viewsAgree(s, c, ['root', own.id, f.id]);
+  // What was pruned is a version no more, in the API and in the view.
+  for (const id of ['root', own.id]) {
+    const { head } = await must(s, 'GET', `sessions/${id}`, ann);
+    await must(s, 'POST', `sessions/${id}/branches/${head.branch_id}/prune`, { ...ann, json: { others: true } });
+    await viewsAgree(s, c, ['root', own.id, f.id]);
+  }
+  assert.deepEqual((await c.getSessionBranches(own.id)).branches, []);
 });
 
 /** The view has what the API tells, of each session, in the plan's columns. */

@@ -933,6 +933,28 @@ test('sandboxes', async () => {
   await bad(s, 'DELETE', 'sandboxes/box', {}, 404, 'sandbox_not_found');
 });
 
+test('holds and retention', async () => {
+  await ready();
+  const root = { user: 'root' };
+  await good(s, 'POST', 'sessions', post({ id: 'stale', tags: ['stale'] }));
+  assert.equal((await good(s, 'PUT', 'sessions/stale/hold', post({ reason: 'case 7' }))).session_id, 'stale');
+  assert.deepEqual((await good(s, 'GET', 'sessions/stale/hold')).holds.map((h) => h.reason), ['case 7']);
+  assert.deepEqual((await good(s, 'GET', 'holds', root)).holds.map((h) => h.session_id), ['stale']);
+  await bad(s, 'DELETE', 'sessions/stale', {}, 409, 'held', 'session');
+  await good(s, 'DELETE', 'sessions/stale/hold');
+  const rules = [{ name: 'stale', older_than_seconds: 0, tag: 'stale' }];
+  assert.equal((await good(s, 'PUT', 'retention', post({ rules }, root))).tried_at, null);
+  await bad(s, 'POST', 'retention/run', post({}, root), 409, 'dry_run_first', 'dry_run');
+  await twice('retention/run', { dry_run: true }, 'k', 200, {}, root);
+  assert.ok((await good(s, 'GET', 'retention', root)).tried_at);
+  assert.equal((await good(s, 'GET', 'sessions/stale/retention/explain')).rule, 'stale');
+  const done = await twice('retention/run', {}, 'k2', 200, { dry_run: true }, root);
+  assert.deepEqual(done.removals.map((r) => r.session_id), ['stale']);
+  assert.deepEqual((await good(s, 'GET', 'retention/log', root)).removals.map((r) => r.session_id), ['stale']);
+  await bad(s, 'GET', 'sessions/stale', {}, 404, 'session_not_found');
+  assert.deepEqual((await good(s, 'PUT', 'retention', post({ rules: [] }, root))).rules, []);
+});
+
 test('every POST hears the key', async () => {
   await load(s);
   const turns = ['sendMessage', 'regenerate', 'fanOut', 'cancelTurn', 'answerQuestion']; // have their own rules: turns.mjs
@@ -1199,6 +1221,8 @@ test('the examples in docs/api work', async () => {
     if (name === 'restoreSession') await at('sessions/trip', undefined, 'DELETE');
     if (name === 'pruneBranch') await at('sessions/trip/switch', { branch_id: 'b1' });
     if (name === 'redoMove') await at('sessions/trip/undo', {});
+    if (name === 'releaseHold') await at('sessions/trip/hold', {}, 'PUT');
+    if (name === 'runRetention') await at('retention', { rules: [] }, 'PUT');
     if (name === 'removeOverlay') put.OVERLAY = (await at('sessions/trip/overlays', { entry_id: 'e1', action: 'hide' })).id;
     const file = name === 'importFile' ? exported : '/dev/null';
     let command = text.replace('http://127.0.0.1:7077', server.url).replace('@ticket.txt', `@${file}`);

@@ -866,6 +866,56 @@ test('an agent finds a title, and the history stays clean', async () => {
   assert.match(bad.message, /title-agent/);
 });
 
+/** A model that always says the same; `asked` is what it was sent last. */
+async function saying(answer) {
+  const out = { answer };
+  const server = http.createServer(async (q, r) => {
+    let body = '';
+    for await (const part of q) body += part;
+    out.asked = JSON.parse(body).messages.at(-1).content;
+    r.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    const chunk = (delta, finish_reason = null) => r.write(`data: ${JSON.stringify({ choices: [{ delta, finish_reason }] })}\n\n`);
+    chunk({ content: out.answer });
+    chunk({}, 'stop');
+    r.end('data: [DONE]\n\n');
+  });
+  await new Promise((up) => server.listen(0, '127.0.0.1', up));
+  out.url = `http://127.0.0.1:${server.address().port}/v1`;
+  out.stop = () => server.close();
+  return out;
+}
+
+test('an agent refines suggestions, and only leaves places out', async () => {
+  const model = await saying('keep: 2\ntags: trains, mine, Lisbon by night');
+  const s = await start({ args: ['--agent', `chooser=openai,url=${model.url},model=m`, '--default-agent', 'echo', '--suggest-agent', 'chooser'] });
+  await newSession(s, { id: 'a', tags: ['mine'] });
+  await append(s, 'a', [
+    { id: 'e1', role: 'user', text: 'Which train goes to Lisbon?' }, { id: 'e2', role: 'assistant', text: 'The train at nine goes to Lisbon.' },
+    { id: 'e3', role: 'user', text: 'No, I meant the night train to Lisbon.' }, { id: 'e4', role: 'assistant', text: 'At ten.' },
+    { id: 'e5', role: 'user', text: 'Try again, please.' }, { id: 'e6', role: 'assistant', text: 'The night train to Lisbon goes at ten.' }]);
+  const get = (query = '') => must(s, 'GET', at('a', `/suggestions${query}`));
+  const plain = await get('?refine=false');
+  assert.deepEqual(plain.suggestions.map((x) => [x.entry_id, x.kind]), [['e3', 'correction'], ['e5', 'retry']]);
+  assert.ok(!('refined_by' in plain));
+  const refined = await get();
+  assert.deepEqual(refined.suggestions, plain.suggestions.slice(1));
+  assert.deepEqual([refined.tags, refined.refined_by], [['trains', 'Lisbon by night'], 'chooser']);
+  assert.match(model.asked, /^1\. correction \(.*\): No, I meant the night train to Lisbon\.$/m);
+  assert.match(model.asked, /^Tags: .*train/m);
+  model.answer = 'keep: none\ntags: travel';
+  assert.deepEqual((await get()).suggestions, []);
+  for (const odd of ['all of them are good', 'keep: 1, 7\ntags: x', 'keep: the second\ntags: x', 'keep: 1', '']) {
+    model.answer = odd;
+    assert.deepEqual(await get(), plain, odd);
+  }
+  model.answer = 'keep: 1\ntags: ,';
+  assert.deepEqual([(await get()).suggestions.length, (await get()).tags], [1, plain.tags]);
+  model.stop();
+  assert.deepEqual(await get(), plain, 'one that cannot be asked is no harm');
+  assert.deepEqual((await must(s, 'GET', 'sessions')).sessions.map((x) => x.id), ['a']);
+  assert.equal((await entries(s, 'a')).length, 6);
+});
+
 test('tags are given when that is asked for, and by an agent when there is one', async () => {
   const text = 'Which train to Lisbon is the night train to Lisbon?';
   const off = await start();
@@ -879,13 +929,13 @@ test('tags are given when that is asked for, and by an agent when there is one',
   await eventually(async () => assert.deepEqual((await session(on, 'a')).tags, ['lisbon', 'night', 'train']));
   assert.deepEqual((await session(on, 'b')).tags, ['mine']);
   assert.deepEqual((await session(off, 'a')).tags, []);
-  // the echo repeats the question, whose first words up to a comma are a tag then
-  const chosen = await start({ args: ['--auto-tag', 'on', '--agent', 'chooser=echo', '--default-agent', 'echo', '--suggest-agent', 'chooser'] });
+  const model = await saying('keep: none\ntags: Night Train, travel ,,');
+  const chosen = await start({ args: ['--auto-tag', 'on', '--agent', `chooser=openai,url=${model.url},model=m`, '--default-agent', 'echo', '--suggest-agent', 'chooser'] });
   await newSession(chosen, { id: 'a' });
   await told(chosen, 'a', text);
-  await eventually(async () => assert.notDeepEqual((await session(chosen, 'a')).tags, []));
-  assert.notDeepEqual((await session(chosen, 'a')).tags, ['lisbon', 'night', 'train']);
+  await eventually(async () => assert.deepEqual((await session(chosen, 'a')).tags, ['night train', 'travel']));
   assert.deepEqual(await texts(chosen, 'a'), [text, text]);
+  model.stop();
   const bad = await start({ args: ['--suggest-agent', 'nobody'] }).then(() => null, (e) => e);
   assert.match(bad.message, /suggest-agent/);
 });

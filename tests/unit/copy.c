@@ -5,6 +5,7 @@
 #include "attach.h"
 #include "core/upkeep/copy.h"
 #include "ramet/branches.h"
+#include "ramet/retention.h"
 #include "ramet/overlays.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
@@ -122,6 +123,23 @@ static void fill(const char *session, int n)
     }
 }
 
+/* A hold, and a rule that has removed a session. */
+static void plant_retention(void)
+{
+    ramet_session *gone;
+    ramet_rule rule = {.name = "short", .agent = "none", .ephemeral = RAMET_ONLY};
+    ramet_retention_out removed;
+    ramet_session_in brief = {
+        .id = "brief", .owner = "ann", .ephemeral_us = DAY, .agent = {.name = "none"}};
+    ok(ramet_session_create(T.call, &brief, &gone));
+    ok(ramet_hold_set(T.call, "boxed", &(ramet_hold_in){.tree = true, .reason = "case"}, NULL));
+    ok(ramet_retention_set(T.call, &(ramet_retention_in){.rules = &rule, .n = 1}, NULL));
+    ok(ramet_retention_run(T.call, &(ramet_retention_run_in){.dry_run = true}, NULL, NULL,
+                           &removed));
+    ok(ramet_retention_run(T.call, &(ramet_retention_run_in){0}, NULL, NULL, &removed));
+    cr_assert_eq(removed.sessions, 1);
+}
+
 /* Something in every table. */
 static void plant(void)
 {
@@ -196,6 +214,7 @@ static void plant(void)
     ok_for(as("ann"), ramet_transfer_add(as("ann"), "s", "user-1", &offer));
     ramet_fetch *fetch;
     ok(ramet_fetch_add(T.call, "http://example.org/a", "a", "text/plain", 0, &fetch));
+    plant_retention();
     ramet_once once = {.scope = "x", .key = "k", .answer = answer_kept};
     ramet_call_once(T.call, &once);
     ok(ramet_tags_add(T.call, "s", tags, 1, NULL));
@@ -244,7 +263,7 @@ Test(copy, has_everything)
 {
     plant();
     copied();
-    cr_assert_eq(last.trees, 23);
+    cr_assert_eq(last.trees, 24);
     cr_assert_eq(last.attachments, 2);
     cr_assert_str_eq(last.source_digest, last.target_digest);
     same_rows(true);

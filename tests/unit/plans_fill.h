@@ -135,6 +135,12 @@ static const char fill_sql[] =
     "'w'||i,'','','','ann',i,1000+i,0 FROM num;"
     "INSERT INTO sandbox(id,owner,created) SELECT 'b'||i,CASE WHEN i BETWEEN 2 AND 4 "
     "THEN 'few' ELSE 'ann' END,i FROM num;"
+    "INSERT INTO held(tree,session,kind,at,why) SELECT i,CASE WHEN i%2=0 THEN 0 ELSE i END,i%2,"
+    "i,'' FROM num;"
+    "INSERT INTO held(tree,session,kind,at,why) SELECT 1,100000+i,0,i,'' FROM num WHERE i>1;"
+    "INSERT INTO rule(name,no,age,since,ephemeral,archived,private,at) SELECT 'r'||i,i,i,0,0,0,0,i"
+    " FROM num;"
+    "INSERT INTO removed(at,id,tree,rule,entries) SELECT i,'s'||i,'t'||i,'r',1 FROM num;"
     "INSERT INTO word_tree(tree,owner) SELECT i,CASE WHEN i BETWEEN 2 AND 4 THEN 2 ELSE "
     "1 END FROM num;"
     "INSERT INTO word_span(block,lo,hi) SELECT i,i*10,i*10+9 FROM num;";

@@ -248,6 +248,22 @@
     X(active_of_member, "9000000,0,9000000,5,'few'")                                               \
     X(active_owned, "9000000,0,9000000,5,'few'")                                                   \
     X(remark_page, "'ann',5,5")                                                                    \
+    X(held_set, "2,9,0,'ann',1,''")                                                                \
+    X(held_del, "1,100005,0")                                                                      \
+    X(held_of_tree, "2")                                                                           \
+    X(rule_add, "1,'new',1,0,NULL,NULL,0,0,0,NULL,1")                                              \
+    X(removed_add, "1,'new','t','r',1,NULL")                                                       \
+    X(removed_page, "100,'',5")                                                                    \
+    X(turn_in_session, "1,1")                                                                      \
+    X(copy_held_read, "5,0,0,6,5")                                                                 \
+    X(copy_held_add, "3,900001,0,NULL,1,''")                                                       \
+    X(copy_held_cut, "1,100005,0")                                                                 \
+    X(copy_rule_read, "'r5',5")                                                                    \
+    X(copy_rule_add, "'new2',1,1,0,NULL,NULL,0,0,0,NULL,1")                                        \
+    X(copy_rule_cut, "'r5'")                                                                       \
+    X(copy_removed_read, "5,'',5")                                                                 \
+    X(copy_removed_add, "1,'new2','t','r',1,NULL")                                                 \
+    X(copy_removed_cut, "5,'s5'")                                                                  \
     X(sandbox_get, "'b5'")                                                                         \
     X(sandbox_of_owner, "'few'")                                                                   \
     X(sandbox_del, "'b5'")                                                                         \
@@ -402,6 +418,12 @@
     X(visit_prune, "gc, once a run")                                                               \
     X(session_any, "gc, for each tree that it has taken sessions from")                            \
     X(token_all, "lists all tokens")                                                               \
+    X(held_all, "lists all holds")                                                                 \
+    X(rule_all, "lists all rules, of which there are few")                                         \
+    X(rule_clear, "replaces all rules")                                                            \
+    X(orphan_held, "fsck compares whole tables")                                                   \
+    X(odd_held, "fsck reads whole tables")                                                         \
+    X(odd_rule, "fsck reads whole tables")                                                         \
     X(sandbox_all, "lists all sandboxes")                                                          \
     X(sandbox_none, "lists all trees outside of sandboxes, for administrators")                    \
     X(sandbox_none_count, "the same, counted")                                                     \

@@ -99,6 +99,51 @@ static void grow(void)
     say("f", "c d");
 }
 
+/* ---------------------------------------------------------------------- access */
+
+Test(prune_cross, what_a_hidden_session_needs_does_not_name_it)
+{
+    ramet_session *s;
+    make("s");
+    say("s", "a b c");
+    int64_t first = head_of("s");
+    ok(ramet_member_set(T.call, "s", "bob", RAMET_READER));
+    ramet_call *bob = as("bob"), *ann = as("ann");
+    ok_for(bob, ramet_fork(bob, "s", &(ramet_fork_in){.id = "hidden", .visibility = RAMET_PRIVATE},
+                           &s, NULL));
+    rewind_to("s", "a");
+    ramet_prune_out out;
+    refused_for(ann, RAMET_BRANCH_NEEDED, "branch_id",
+                ramet_prune(ann, "s", &(ramet_prune_in){.branch = first}, &out));
+    const char *why = ramet_call_error(ann)->message;
+    cr_assert(strstr(why, "another session needs its entries 2 to 3"), "%s", why);
+    cr_assert_not(strstr(why, "hidden"));
+    needed("s", first, "session hidden needs"); /* the embedding program sees all */
+}
+
+Test(prune_cross, a_link_shows_neither_names_nor_the_favourite)
+{
+    static const bool yes = true;
+    ramet_branch *b;
+    ramet_share *link;
+    ramet_session *s;
+    size_t n;
+    make("s");
+    say("s", "a");
+    ok(ramet_branch_update(T.call, "s", head_of("s"),
+                           &(ramet_branch_patch){.name = "mine", .favourite = &yes}, &b));
+    cr_assert_eq(get("s")->favourite, head_of("s"), "also before the first move");
+    ok(ramet_share_add(T.call, "s", true, 0, &link));
+    ramet_call *eve = as("eve");
+    ok_for(eve, ramet_call_share(eve, link->token, NULL));
+    ok_for(eve, ramet_session_get(eve, "s", &s));
+    cr_assert_eq(s->favourite, 0);
+    ok_for(eve, ramet_branches(eve, "s", &b, &n));
+    cr_assert_eq(n, 1);
+    cr_assert_str_eq(b[0].name, "");
+    cr_assert_not(b[0].favourite);
+}
+
 /* ---------------------------------------------------------------------- merges */
 
 Test(prune_cross, a_fast_forward_needs_the_branch_that_it_stands_on)

@@ -193,6 +193,8 @@ static const char *const walkers[] = {"max_*",
                                       "statistics_by_time",
                                       "copy_unordered",
                                       "visit_prune",
+                                      "held_all",
+                                      "rule_all",
                                       "sandbox_all",
                                       "sandbox_none*",
                                       "active_all"};
@@ -205,7 +207,7 @@ static const char *const sorters[] = {
     "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
     "copy_trees_since",  "event_texts",      "session_by_time",   "statistics_by_time",
     "copy_unordered",    "sandbox_user*",    "active_*",          "attached_home",
-    "entry_home",        "overlay_set",      "overlay_prune"};
+    "entry_home",        "overlay_set",      "overlay_prune",     "rule_all"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {

@@ -4,6 +4,8 @@
  * nothing else (I10).
  */
 #include "link.h"
+#include "ramet/branches.h"
+#include "ramet/suggest.h"
 
 TestSuite(share_calls, .init = scratch_open, .fini = scratch_close);
 
@@ -358,6 +360,38 @@ static ramet_status do_share_revoke(ramet_call *c)
     return ramet_share_revoke(c, "s", "any");
 }
 
+static ramet_status do_suggest(ramet_call *c)
+{
+    ramet_suggestions out;
+    return ramet_suggest(c, "s", 0, &out);
+}
+static ramet_status do_branches_pruned(ramet_call *c)
+{
+    ramet_branch *b;
+    size_t n;
+    return ramet_branches_pruned(c, "s", &b, &n);
+}
+static ramet_status do_branch_update(ramet_call *c)
+{
+    ramet_branch *b;
+    return ramet_branch_update(c, "s", link_branch, &(ramet_branch_patch){.name = "mine"}, &b);
+}
+static ramet_status do_prune(ramet_call *c)
+{
+    ramet_prune_out out;
+    return ramet_prune(c, "s", &(ramet_prune_in){.others = true}, &out);
+}
+static ramet_status do_prune_dry(ramet_call *c)
+{
+    ramet_prune_out out;
+    return ramet_prune(c, "s", &(ramet_prune_in){.others = true, .dry_run = true}, &out);
+}
+static ramet_status do_branch_restore(ramet_call *c)
+{
+    ramet_prune_out out;
+    return ramet_branch_restore(c, "s", link_branch, false, &out);
+}
+
 /* What a link gives; what it does not is RAMET_FORBIDDEN, as the session itself is no secret. */
 typedef enum { NOBODY, WRITERS, READERS } given;
 
@@ -422,6 +456,12 @@ static const struct {
     {"share add", NOBODY, do_share_add},
     {"shares", NOBODY, do_shares},
     {"share revoke", NOBODY, do_share_revoke},
+    {"suggest", READERS, do_suggest},
+    {"pruned branches", NOBODY, do_branches_pruned},
+    {"branch update", NOBODY, do_branch_update},
+    {"prune", NOBODY, do_prune},
+    {"prune, dry", NOBODY, do_prune_dry},
+    {"branch restore", NOBODY, do_branch_restore},
 };
 #define N_MATRIX (sizeof matrix / sizeof *matrix)
 

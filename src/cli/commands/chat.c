@@ -382,7 +382,7 @@ static int lines_read(chat *h)
     return asks ? 0 : code;
 }
 
-/* A conversation that a person goes on with opens at its favourite path. */
+/* A chat that a person continues opens at the favourite path. */
 static bool favourite_open(chat *h, const ramet_session *s, int *code)
 {
     cli *c = h->cli;

@@ -137,12 +137,15 @@ int cmd_export(cli *c)
 
 /* ------------------------------------------------------------------------ import */
 
-/* A file that can be read from any place: what comes through a pipe is put into one. */
-static int input_open(cli *c, const char *path, int64_t *size)
+/* A file that can be read from any place: what comes through a pipe is put into one, and a folder,
+ * with `folders`, is packed into one. */
+static int input_open(cli *c, const char *path, bool folders, int64_t *size)
 {
     struct stat about;
     char part[1 << 16];
     bool piped = !path || strcmp(path, "-") == 0;
+    if (folders && !piped && stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        return folder_pack(c, path, size);
     int fd = piped ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &about) != 0 || S_ISDIR(about.st_mode)) {
         cli_error(c, RAMET_INVALID, "file", "%s cannot be read: %s", path ? path : "-",
@@ -184,12 +187,32 @@ static const char *upload_name(cli *c, int fd)
     return arena_printf(c->mem, "cli-%.32s", hex);
 }
 
+/* What was read, what was skipped and why, and the space saved. */
+static void foreign_text(cli *c, const ramet_import_out *out)
+{
+    printf("read %s with %s\n", count_text(c, out->conversations, "conversation", "conversations"),
+           count_text(c, out->messages, "message", "messages"));
+    if (out->forks_added)
+        printf("%s of others; %s shared, %s saved\n",
+               count_text(c, out->forks_added, "session is a fork", "sessions are forks"),
+               count_text(c, out->entries_shared, "message is", "messages are"),
+               bytes_text(c, out->bytes_shared));
+    for (size_t i = 0; i < out->n_skipped; i++) {
+        const ramet_import_skip *s = &out->skipped[i];
+        printf("skipped %lld: %s%s%s%s\n", (long long)s->count, text_cut(c, s->what, 0),
+               *s->first ? " (first: " : "", text_cut(c, s->first, 0), *s->first ? ")" : "");
+    }
+}
+
 int cmd_import(cli *c)
 {
-    client_import_in in = {.owners = opt_flag(c, "owners")};
+    client_import_in in = {.owners = opt_flag(c, "owners"), .from = opt_text(c, "from")};
     ramet_import_out out;
     progress p;
-    in.fd = input_open(c, c->argc ? c->argv[0] : NULL, &in.size);
+    if (in.from && in.owners)
+        return cli_error(c, RAMET_INVALID, "owners",
+                         "files of other programs have no owners of this store");
+    in.fd = input_open(c, c->argc ? c->argv[0] : NULL, in.from != NULL, &in.size);
     if (in.fd < 0)
         return ramet_status_exit(RAMET_INVALID);
     in.upload = upload_name(c, in.fd);
@@ -205,10 +228,13 @@ int cmd_import(cli *c)
         form_write(json_begin(c), &form_import_report, &out, NULL);
         return json_end(c);
     }
-    if (!c->quiet)
-        printf("added %s with %s; %s there before\n",
-               count_text(c, out.sessions_added, "session", "sessions"),
-               count_text(c, out.entries_added, "entry", "entries"),
-               count_text(c, out.sessions_known, "was", "were"));
+    if (c->quiet)
+        return 0;
+    if (in.from)
+        foreign_text(c, &out);
+    printf("added %s with %s; %s there before\n",
+           count_text(c, out.sessions_added, "session", "sessions"),
+           count_text(c, out.entries_added, "entry", "entries"),
+           count_text(c, out.sessions_known, "was", "were"));
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * prune.c: `ramet branch` names branches and chooses the favourite, `ramet prune` takes branches
- * out of a session; `ramet restore --branch` (rm.c) brings them back.
+ * prune.c: `ramet branch` names branches and sets the favourite, `ramet prune` prunes branches;
+ * `ramet restore --branch` (rm.c) restores them.
  */
 #include "cli/commands.h"
 #include "cli/render.h"

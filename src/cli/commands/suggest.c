@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * suggest.c: `ramet suggest` shows places that are worth forking, and tags.
+ * suggest.c: `ramet suggest` shows places worth forking, and tags.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
@@ -26,6 +26,8 @@ static void show(cli *c, const ramet_suggestions *v)
                st(c, ST_OFF));
     if (v->n_tags)
         putchar('\n');
+    if (v->refined_by)
+        cli_note(c, "chosen by the agent %s among what the rules found", v->refined_by);
 }
 
 int cmd_suggest(cli *c)

@@ -15,6 +15,7 @@
  */
 #include "ramet/branches.h"
 
+#include "core/access/hold.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/event.h"
@@ -333,6 +334,7 @@ static ramet_status prune_run(txn *tx, void *arg)
     prune_job *j = arg;
     plan p;
     TRY(plan_begin(tx, j->session, &p));
+    TRY(hold_check(tx, p.session.tree, p.session.no));
     TRY(j->in->others ? ask_others(&p, j->in) : ask_one(&p, j->in->branch));
     reach_find(&p.tree, look_main, &p);
     TRY(txn_status(tx));
@@ -413,7 +415,7 @@ static ramet_status patch_run(txn *tx, void *arg)
     session_full s;
     branch_row b;
     note_list notes;
-    TRY(session_open(tx, j->session, NEED_WRITE, &s));
+    TRY(session_open(tx, j->session, NEED_CHANGE, &s));
     TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, j->branch, &b));
     notes_of(tx, s.tree, s.no, &notes);
     TRY(txn_status(tx));

@@ -212,6 +212,36 @@ void ramet_import_close(ramet_import *m)
     free(m);
 }
 
+/* ------------------------------------------------------- for readers of other formats */
+
+ramet_call *ramet_import_call(const ramet_import *m)
+{
+    return m->call;
+}
+
+int ramet_import_file(const ramet_import *m)
+{
+    return m->fd;
+}
+
+const char *ramet_import_user(const ramet_import *m)
+{
+    return m->call->user;
+}
+
+ramet_status ramet_import_fail(ramet_import *m, ramet_status st, const char *field,
+                               const char *message)
+{
+    return call_fail(m->call, st, field, "%s", message);
+}
+
+void ramet_import_done(ramet_import *m, ramet_status st)
+{
+    /* Sent again, the same bytes would be refused again. */
+    if (m->path && (st == RAMET_OK || st == RAMET_IMPORT_DAMAGED || st == RAMET_IMPORT_CONFLICT))
+        unlink(m->path);
+}
+
 /* ---------------------------------------------------------------------- progress */
 
 bool import_tick(import_job *j, const char *doing, int64_t entries)
@@ -290,8 +320,6 @@ ramet_status ramet_import_run(ramet_import *m, ramet_progress progress, void *ar
     arena_free(j.line);
     arena_free(j.batch);
     arena_free(j.scratch);
-    /* Sent again, the same bytes would be refused again. */
-    if (m->path && (st == RAMET_OK || st == RAMET_IMPORT_DAMAGED || st == RAMET_IMPORT_CONFLICT))
-        unlink(m->path);
+    ramet_import_done(m, st);
     return st;
 }

@@ -20,8 +20,7 @@
  *   M6  References between trees are set when all trees are there, whichever comes first; also
  * those that an import which died had not set yet.
  *
- * A reader of a foreign format turns its file into such records, in a spool of its own, and the
- * rest is the same.
+ * Files of other programs come into the same spool; src/foreign reads them.
  *
  *   import.c         spools, the two passes
  *   import_read.c    lines, and the sessions and branches of a tree

@@ -11,6 +11,7 @@
  */
 #include "core/model/reach.h"
 
+#include "core/access/hold.h"
 #include "core/call.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
@@ -55,6 +56,8 @@ reach_branch *reach_branch_at(const reach_tree *t, int64_t id)
 static void sessions_load(txn *tx, arena *a, reach_tree *t)
 {
     VEC(reach_session) v = {0};
+    tree_holds holds;
+    holds_load(tx, a, t->tree, &holds);
     db_stmt *q = db_query(tx->db, Q_session_states);
     q_int(q, 1, t->tree);
     while (q_row(q)) {
@@ -65,7 +68,8 @@ static void sessions_load(txn *tx, arena *a, reach_tree *t)
                            .expires = q_col_int(q, 4),
                            .purging = col_purging(q, 5),
                            .first = q_col_int(q, 6),
-                           .first_adk = q_col_int(q, 7)};
+                           .first_adk = q_col_int(q, 7),
+                           .on_hold = holds_have(&holds, q_col_int(q, 0))};
         VEC_PUSH(a, &v, s);
     }
     t->sessions = v.items;

@@ -12,8 +12,9 @@ typedef struct reach_session {
     int64_t no, parent, depth, deleted, expires;
     int64_t first, first_adk; /* its first branch in each log */
     int purging;
-    bool dead; /* set by the caller: its own paths are not needed */
-    bool left; /* it still has a branch */
+    bool dead;    /* set by the caller: its own paths are not needed */
+    bool left;    /* it still has a branch */
+    bool on_hold; /* nothing of it may go (core/access/hold.c) */
 } reach_session;
 
 typedef struct reach_branch {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Suggestions: places of a conversation that are worth forking, and tags for it, without a model.
+ * Suggestions: places in a conversation that are worth forking, and tags for it, without a model.
  *
- * One pass over the last entries of a path. docs/suggestions.md tells the rules; suggest_words.h
- * has the phrases and words that they use.
+ * One pass over the last entries of a path. docs/suggestions.md describes the rules;
+ * suggest_words.h has the phrases and words that they use.
  *
- *   U1  The answer is a function of the entries looked at (and of the tags that the session has).
- *   U2  Memory is bounded: WINDOW entries are looked at, in pages; of the last few messages a set
- * of hashed words is kept, and of all of them at most MAX_TERMS words. U3  An entry has at most one
- * suggestion: the first of correction, retry, topic for a message of the user; failed tool, retry
- * for the others.
+ *   U1  The result is a function of the entries read, and of the tags that the session has.
+ *   U2  Memory is bounded: WINDOW entries are read, in pages. A set of hashed words is kept of the
+ *       last few messages, and at most MAX_TERMS words of all of them.
+ *   U3  An entry has at most one suggestion: for a message of the user the first of correction,
+ *       retry and topic; for others the first of failed tool and retry.
  */
 #include "ramet/suggest.h"
 
@@ -24,24 +24,24 @@
 
 #include <stdlib.h>
 
-#define WINDOW 1000   /* entries looked at */
+#define WINDOW 1000   /* entries read */
 #define MAX_ITEMS 100 /* suggestions */
 #define MAX_TAGS 5
-#define MAX_TERMS 4096    /* distinct words that are counted */
-#define MAX_TEXT 8192     /* bytes of a text that are looked at */
-#define MAX_WORDS 256     /* words of a text that are looked at */
-#define RECENT 12         /* messages that a topic is compared with */
+#define MAX_TERMS 4096    /* distinct words counted */
+#define MAX_TEXT 8192     /* bytes read of a text */
+#define MAX_WORDS 256     /* words read of a text */
+#define RECENT 12         /* messages to compare a topic with */
 #define START_WORDS 12    /* where a phrase of topics or retries must begin */
 #define MIN_TOPIC_WORDS 5 /* words with meaning that a new topic needs */
 #define MIN_TAG_CHARS 4
-#define FAILED_CALLS 8 /* that a repetition is recognised of */
+#define FAILED_CALLS 8 /* remembered, to recognise a repetition */
 #define CHUNK 200
 
 #define N(list) (sizeof(list) / sizeof *(list))
 
 /* ---------------------------------------------------------------------- words */
 
-/* The words of a text, in lower case, parted by one space, with one before and one behind them. */
+/* The words of a text in lower case, with one space before, between and after them. */
 typedef struct words {
     char *text;
     const char *at[MAX_WORDS]; /* the first MAX_WORDS */
@@ -157,7 +157,7 @@ static void stops_fill(stop_set *v)
         *stop_slot(v, stop_words[i], strlen(stop_words[i])) = stop_words[i];
 }
 
-/* Stop words and numbers tell nothing of a topic; nor does what is very short. */
+/* Stop words, numbers and very short words say nothing about a topic. */
 static bool has_meaning(stop_set *stops, const char *word, size_t len)
 {
     bool letter = false;
@@ -168,7 +168,7 @@ static bool has_meaning(stop_set *stops, const char *word, size_t len)
     return letter && !*stop_slot(stops, word, len);
 }
 
-/* Without the ending of a plural or a past, so that forms of one word are one. */
+/* Removes the ending of a plural or a past tense, so that forms of one word are equal. */
 static size_t stem_len(const char *word, size_t len)
 {
     if (len > 5 && memcmp(word + len - 3, "ing", 3) == 0)
@@ -180,7 +180,7 @@ static size_t stem_len(const char *word, size_t len)
     return len > 3 && (word[len - 1] == 's' || word[len - 1] == 'e') ? len - 1 : len;
 }
 
-/* The stems with a meaning of a text, as hashes, each once. */
+/* The distinct stems of meaningful words of a text, as hashes. */
 typedef struct meaning {
     uint32_t hash[MAX_WORDS];
     size_t n;
@@ -306,7 +306,7 @@ static const char *correction_of(const suggester *s, const words *w)
     return found ? found : holds(w, 40, correction_phrases, N(correction_phrases));
 }
 
-/* "Again", but not in a question that asks to be reminded. */
+/* "Again", but not in a question that asks for a reminder. */
 static const char *again_in(const words *w)
 {
     static const char *const again[] = {"again"};
@@ -367,7 +367,7 @@ static void user_take(suggester *s, const ramet_entry *e, const words *w, const 
     s->answered = false;
 }
 
-/* What the output of a tool says of a failure; NULL: nothing. */
+/* The words with which the output of a tool reports a failure; NULL: none. */
 static const char *failure_in(arena *a, const char *output)
 {
     char *low = utf8_lower(a, output, strnlen(output, 2000));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * suggest_words.h: the phrases and words that suggestions look for. docs/suggestions.md tells how
- * they are used. All are in lower case, words apart by one space, without punctuation.
+ * suggest_words.h: the phrases and words that suggestions look for; docs/suggestions.md describes
+ * how. All are in lower case, separated by one space, without punctuation.
  */
 #ifndef CORE_QUERY_SUGGEST_WORDS_H
 #define CORE_QUERY_SUGGEST_WORDS_H
 
-/* A correction when the message begins so. */
+/* Beginnings of corrections. */
 static const char *const correction_starts[] = {"no",
                                                 "nope",
                                                 "wrong",
@@ -74,7 +74,7 @@ static const char *const correction_starts[] = {"no",
                                                 "sbagliato",
                                                 "intendevo"};
 
-/* Wherever it stands. */
+/* Corrections anywhere in a message. */
 static const char *const correction_phrases[] = {"not what i asked",
                                                  "not what i meant",
                                                  "not what i wanted",
@@ -195,7 +195,7 @@ static const char *const topic_phrases[] = {"by the way",
                                             "otra pregunta",
                                             "cambiando de tema"};
 
-/* A message that begins so goes on with what was said. */
+/* Beginnings of messages that continue the topic. */
 static const char *const goes_on[] = {
     "and",    "also",  "but",      "so",         "then",      "why",     "ok",   "okay",
     "thanks", "thank", "great",    "yes",        "it",        "that",    "this", "these",
@@ -203,13 +203,13 @@ static const char *const goes_on[] = {
     "nice",   "und",   "aber",     "warum",      "danke",     "ja",      "et",   "mais",
     "merci",  "oui",   "pourquoi", "y",          "pero",      "gracias", "sí",   "por qué"};
 
-/* The output of a tool that failed begins so … */
+/* Beginnings of the output of a failed tool … */
 static const char *const failure_starts[] = {
     "error",     "fatal",     "traceback",         "exception",
     "failed",    "failure",   "permission denied", "command not found",
     "timeout",   "timed out", "cannot ",           "could not ",
     "unable to", "panic"};
-/* … or holds this. */
+/* … and what it may contain. */
 static const char *const failure_phrases[] = {"command not found",
                                               "no such file or directory",
                                               "permission denied",
@@ -241,7 +241,7 @@ static const char *const failure_phrases[] = {"command not found",
 static const char *const no_failures[] = {"0 errors",    "no errors",   "0 failed", "0 failures",
                                           "error: none", "error: null", "errors: 0"};
 
-/* Words that tell nothing of a topic: en, de, fr, es. */
+/* Words that say nothing about a topic: en, de, fr, es. */
 static const char *const stop_words[] = {
     "about",   "above",     "after",     "again",   "against",  "all",     "already",  "also",
     "always",  "and",       "another",   "any",     "anything", "are",     "aren",     "back",

@@ -3,6 +3,9 @@
  * Deleting and restoring sessions (I7). A deleted session is only marked: its forks stay where they
  * are, and entries that they share with it live on. gc removes it after the grace time.
  */
+#include "core/session/life.h"
+
+#include "core/access/hold.h"
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/check.h"
@@ -101,13 +104,24 @@ static void set_deleted(txn *tx, const session_full *s, int64_t deleted, int64_t
     event_add(tx, s->tree, s->no, deleted ? RAMET_EVENT_DELETED : RAMET_EVENT_RESTORED, s->head, 0);
 }
 
+void session_remove(txn *tx, const session_full *s, int64_t op)
+{
+    set_deleted(tx, s, tx->now, op, s->expires);
+    access_changed(tx, s->tree);
+}
+
 static ramet_status delete_run(txn *tx, void *arg)
 {
     delete_job *j = arg;
     session_full s;
     row_list go = {0};
+    tree_holds holds;
     TRY(session_open(tx, j->id, NEED_MANAGE, &s));
     TRY(delete_set(tx, &s, j->tree, &go));
+    holds_load(tx, tx->arena, s.tree, &holds);
+    for (size_t i = 0; i < go.n; i++)
+        if (holds_have(&holds, go.items[i].no))
+            return hold_check(tx, s.tree, go.items[i].no);
     const char **ids = arena_array(tx->arena, go.n, sizeof *ids);
     int64_t *nos = arena_array(tx->arena, go.n, sizeof *nos);
     for (size_t i = 0; i < go.n; i++) {
@@ -124,8 +138,7 @@ static ramet_status delete_run(txn *tx, void *arg)
         return RAMET_OK;
     int64_t op = db_number(tx->db, DB_DELETION, NULL);
     for (size_t i = 0; i < go.n; i++)
-        set_deleted(tx, &go.items[i], tx->now, op, go.items[i].expires);
-    access_changed(tx, s.tree);
+        session_remove(tx, &go.items[i], op);
     return txn_status(tx);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "core/access/member.h"
 #include "core/access/sandbox.h"
+#include "core/access/share.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/handle.h"
@@ -113,7 +114,7 @@ ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **ou
     ramet_session *shown = st == RAMET_OK ? session_show(&tx, &s) : NULL;
     if (shown) {
         shown->level = session_level(&tx, &s.access);
-        shown->favourite = favourite_of(&tx, &s.access);
+        shown->favourite = share_only(&tx, &s.access) ? 0 : favourite_of(&tx, &s.access);
     }
     st = txn_done(&tx, st);
     if (st == RAMET_OK)

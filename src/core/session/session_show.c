@@ -145,7 +145,7 @@ void tags_of(txn *tx, const session_access *s, const char *const **out, size_t *
     *n = v.n;
 }
 
-static const char *tree_id(txn *tx, int64_t tree)
+const char *tree_id(txn *tx, int64_t tree)
 {
     if (tx->named_tree == tree && tx->tree_id)
         return tx->tree_id;

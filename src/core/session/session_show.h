@@ -19,6 +19,8 @@ typedef struct session_known {
     bool untagged;
 } session_known;
 ramet_session *session_show_with(txn *tx, const session_full *s, const session_known *known);
+/* The id of a tree; "" when it is missing. */
+const char *tree_id(txn *tx, int64_t tree);
 const char *session_shown_title(txn *tx, const session_full *s);
 /* The words that a fork of it is named after. `head` is its head, NULL when not loaded. */
 const char *session_base_title(txn *tx, const session_full *s, const struct branch_row *head);

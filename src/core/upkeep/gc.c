@@ -19,10 +19,12 @@
  *       (NOTE_TAKING), cut down to what is needed, then NOTE_TAKEN. Its row stays, detached if
  *       nothing of it is needed: moves and turns refer to it. What is removed from the end of a
  *       branch is removed from the record of its session in the same write.
+ *   G7  A session on hold is neither marked nor counted as dead, however long ago it was deleted.
  */
 #include "core/upkeep/gc.h"
 
 #include "ramet/export.h"
+#include "core/access/hold.h"
 #include "core/access/share.h"
 #include "core/attachment/attachment_upkeep.h"
 #include "core/call.h"
@@ -61,7 +63,8 @@ int64_t gc_would_take(txn *tx, int64_t tree, const int64_t *sessions, size_t n)
     if (db_status(tx->db) == RAMET_OK) {
         for (size_t i = 0; i < t.n_sessions; i++) {
             reach_session *s = &t.sessions[i];
-            s->dead = s->deleted || s->purging || (s->expires && s->expires <= tx->now);
+            s->dead = s->purging ||
+                      (!s->on_hold && (s->deleted || (s->expires && s->expires <= tx->now)));
         }
         for (size_t i = 0; i < t.n_branches; i++)
             t.branches[i].out = t.branches[i].note && t.branches[i].note->state >= NOTE_TAKING;
@@ -188,12 +191,13 @@ static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, reach_tree *
         return;
     for (size_t i = 0; i < t->n_sessions; i++) {
         reach_session *s = &t->sessions[i];
-        s->dead = s->purging || (g->out->dry_run && is_dead(s->deleted, s->expires, g->cutoff));
+        s->dead = s->purging ||
+                  (g->out->dry_run && !s->on_hold && is_dead(s->deleted, s->expires, g->cutoff));
     }
     for (size_t i = 0; i < t->n_branches; i++) {
         reach_branch *b = &t->branches[i];
-        b->out = b->note &&
-                 (b->note->state >= NOTE_TAKING || (g->out->dry_run && is_due(b->note, g->cutoff)));
+        b->out = b->note && (b->note->state >= NOTE_TAKING ||
+                             (g->out->dry_run && !b->of->on_hold && is_due(b->note, g->cutoff)));
     }
     reach_find(t, NULL, NULL);
     for (size_t i = 0; i < t->n_branches; i++) {
@@ -264,6 +268,13 @@ static void tree_write(txn *tx, sql_id what, int64_t tree, int64_t no)
     q_run(q);
 }
 
+static bool is_held(txn *tx, int64_t tree, int64_t session)
+{
+    tree_holds holds;
+    holds_load(tx, tx->arena, tree, &holds);
+    return holds_have(&holds, session);
+}
+
 static ramet_status mark_run(txn *tx, void *arg)
 {
     const mark_job *j = arg;
@@ -271,9 +282,9 @@ static ramet_status mark_run(txn *tx, void *arg)
     look.arena = arena_new();
     for (size_t i = 0; i < j->n; i++) {
         session_full s;
-        /* It may have been restored meanwhile. */
+        /* It may have been restored meanwhile, or put on hold. */
         if (session_by_no(&look, j->names[i].tree, j->names[i].no, &s) && !s.purging &&
-            is_dead(s.deleted, s.expires, j->gc->cutoff)) {
+            is_dead(s.deleted, s.expires, j->gc->cutoff) && !is_held(&look, s.tree, s.no)) {
             tree_write(tx, Q_session_purging, s.tree, s.no);
             access_changed(tx, s.tree);
         }

@@ -14,6 +14,7 @@
 #include "core/view/version.h"
 
 #include "ramet/branches.h"
+#include "core/access/share.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/branch.h"
@@ -264,14 +265,16 @@ static ramet_status branches_run(txn *tx, const char *session, bool pruned, rame
     branch_row *list;
     note_list notes;
     size_t count;
-    TRY(session_open(tx, session, NEED_READ, &s));
+    TRY(session_open(tx, session, pruned ? NEED_TREE : NEED_READ, &s));
     branches_of(tx, &s.access, &list, &count);
     notes_of(tx, s.tree, s.no, &notes);
     *out = arena_array(tx->arena, count + 1, sizeof **out);
+    bool by_link = share_only(tx, &s.access); /* sees no names */
     for (size_t i = 0; i < count; i++) {
         const branch_row *b = &list[i];
+        const branch_note *note = by_link ? NULL : note_find(&notes, b->meta.id);
         if (b->meta.log == RAMET_LOG_MAIN && notes_pruned(&notes, b->meta.id) == pruned)
-            branch_show(tx, &s.brief, b, note_find(&notes, b->meta.id), &(*out)[(*n)++]);
+            branch_show(tx, &s.brief, b, note, &(*out)[(*n)++]);
     }
     return txn_status(tx);
 }

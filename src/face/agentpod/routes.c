@@ -103,7 +103,7 @@ ROUTE("GET", S1 "/fork-info", ROLE_USER, .name = "getSessionForkInfo", .group = 
 ROUTE("DELETE", S1 "/tree", ROLE_USER, .name = "deleteForkTree", .group = "Forks", .flags = WRITE,
  .summary = "Delete a session and all its descendants", .success = 200, .answer = "TreeDeleted", .run = agentpod_tree_delete,
  .about = "Except private sessions of other users. They can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
- .query = FIELDS(F("dry_run", BOOL, "only report what would be deleted")), .statuses = E_WRITE, .example = "dry_run=true"),
+ .query = FIELDS(F("dry_run", BOOL, "only report what would be deleted")), .statuses = E_WRITE " HELD", .example = "dry_run=true"),
 ROUTE("POST", S1 "/merge", ROLE_USER, .name = "mergeIntoSession", .group = "Forks", .flags = WRITE,
  .summary = "Brings what another session has into this one", .success = 200, .answer = "SessionFork", .or_answer = "MergePreview", .run = agentpod_merge,
  .about = "As `mergeSession` of the native API, with the same body. `mergedInto` of the source names this session after a `fast_forward`, `splice` or `land`.",

@@ -88,7 +88,7 @@ ROUTE("PATCH", S1, ROLE_USER, .name = "kagentPatchSession", .group = "Sessions",
  .summary = "Change the name or agent of a session (same as PUT)", .success = 200, .answer = "KagentSession", .run = kagent_session_put,
  .body = FIELDS(F("name", TEXT, "title"), F("agent_ref", TEXT, "agent")), .statuses = E_WRITE, .example = "{\"name\": \"Lisbon\"}"),
 ROUTE("DELETE", S1, ROLE_USER, .name = "kagentDeleteSession", .group = "Sessions", .flags = WRITE,
- .summary = "Delete a session; its forks stay", .success = 200, .run = kagent_session_delete, .statuses = "FORBIDDEN"),
+ .summary = "Delete a session; its forks stay", .success = 200, .run = kagent_session_delete, .statuses = "FORBIDDEN HELD"),
 ROUTE("POST", S1 "/events", ROLE_USER, .name = "kagentAddEvent", .group = "Sessions", .flags = WRITE,
  .summary = "Append an ADK event", .success = 201, .answer = "KagentEvent", .run = kagent_event_post,
  .about = "For the session's own agent only (`X-Agent-Name`, otherwise 403). A repeated event gets the first answer. An event with "

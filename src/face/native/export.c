@@ -5,7 +5,7 @@
  * status. An import is streamed into its spool as it comes.
  */
 #include "face/native/native_face.h"
-#include "ramet/export.h"
+#include "ramet/foreign.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -145,6 +145,11 @@ static bool import_begin(request *q)
     const char *upload = request_query(q, "upload"), *at = request_query(q, "offset");
     int64_t offset = at ? strtoll(at, NULL, 10) : 0;
     ramet_import *m;
+    if (request_query(q, "from") && face_query_bool(q, "owners")) {
+        request_fail(q, 400, ramet_status_code(RAMET_INVALID), "owners",
+                     "files of other programs have no owners of this store; leave owners out");
+        return false;
+    }
     ramet_call *c = store_call(q, "owners");
     if (!c)
         return false;
@@ -175,10 +180,12 @@ bool api_import_sink(request *q, const void *bytes, size_t n)
 void api_import_post(request *q)
 {
     ramet_import_out out = {0};
+    const char *from = request_query(q, "from");
     if (!q->user && !import_begin(q))
         return;
     api_show(q, &form_import_report, &out);
-    face_answer(q, ramet_import_run(q->user, NULL, NULL, &out));
+    face_answer(q, from ? ramet_import_foreign(q->user, from, NULL, NULL, &out)
+                        : ramet_import_run(q->user, NULL, NULL, &out));
 }
 
 void api_import_offset(request *q)

@@ -109,7 +109,11 @@ void api_suggestions_get(request *q)
     if (!c || !api_branch(q, "branch", request_query(q, "branch"), &branch))
         return;
     api_show(q, &form_suggestions, &out);
-    face_answer(q, ramet_suggest(c, face_path(q, "id"), branch, &out));
+    ramet_status st = ramet_suggest(c, face_path(q, "id"), branch, &out);
+    const char *refine = request_query(q, "refine");
+    if (st == RAMET_OK && q->host->turns && !(refine && strcmp(refine, "false") == 0))
+        turns_refine(q->host->turns, q, face_path(q, "id"), branch, &out);
+    face_answer(q, st);
 }
 
 void api_usage_get(request *q)

@@ -57,6 +57,14 @@ void api_moved(request *q, const char *session);
 /* Reads a fork from `obj`, the body or its member `fork`; without expected_head. */
 bool api_fork_in(request *q, const json_node *obj, ramet_fork_in *in);
 
+/* ---- calls of administrators, with the rights of the program; see store.c */
+
+/* The call has no user, but an idempotency key still belongs to the user who sent it. */
+ramet_call *api_program_call(request *q);
+/* For work that is not one commit: NULL if its key has been answered already. */
+ramet_call *api_work_call(request *q);
+void api_work_answer(request *q, ramet_status st);
+
 /* ---- handlers, by the file they are in */
 typedef void api_handler(request *q);
 api_handler api_sessions_list, api_session_create, api_session_get, api_session_patch,
@@ -75,6 +83,8 @@ api_handler api_tags_put, api_tags_post, api_tag_delete, api_tags_list, api_memb
 api_handler api_compare_get, api_verdict_add, api_verdicts_list, api_search_get;
 api_handler api_attachment_post, api_attachment_get, api_attachment_info, api_attachment_delete;
 api_handler api_sandbox_post, api_sandboxes_list, api_sandbox_delete;
+api_handler api_hold_put, api_hold_delete, api_hold_get, api_holds_list, api_retention_get,
+    api_retention_put, api_retention_run, api_retention_log, api_retention_explain;
 api_handler api_share_post, api_shares_list, api_share_delete, api_share_open;
 api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api_agents_use,
     api_statistics_get;

@@ -4,6 +4,7 @@
  * and body, /openapi.json, /docs and docs/api/native.md.
  */
 #include "face/native/native_face.h"
+#include "ramet/foreign.h"
 
 #include "face/kit/merge.h"
 #include "face/kit/rows.h"
@@ -89,7 +90,7 @@ ROUTE("DELETE", S1, ROLE_USER, .name = "deleteSession", .group = "Sessions", .fl
  .about = "Its forks stay. It can be restored until garbage collection (7 days). Needs the session's owner, or manager in the tree.",
  .query = FIELDS(F("tree", BOOL, "delete its descendants, too, except private sessions of other users"),
                  F("dry_run", BOOL, "only report what would be deleted"), EXPECT_QUERY),
- .statuses = E_HEAD, .example = "dry_run=true"),
+ .statuses = E_HEAD " HELD", .example = "dry_run=true"),
 ROUTE("POST", S1 "/restore", ROLE_USER, .name = "restoreSession", .group = "Sessions", .flags = ROUTE_WRITE,
  .summary = "Restore a deleted session", .success = 200, .answer = "Session", .run = api_session_restore,
  .body = FIELDS(F("tree", BOOL, "restore everything that the same request deleted")), .statuses = E_WRITE),
@@ -307,8 +308,9 @@ ROUTE("GET", S1 "/usage", ROLE_USER, .name = "getUsage", .group = "Lineage", .fl
  .summary = "Get tokens and cost of the session, its path and its tree", .success = 200, .answer = "UsageReport", .run = api_usage_get, .statuses = E_SEE),
 ROUTE("GET", S1 "/suggestions", ROLE_USER, .name = "getSuggestions", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Get places worth forking, and tags, found in the text", .success = 200, .answer = "Suggestions", .run = api_suggestions_get,
- .about = "Corrections by the user, failed tool calls, retries and changes of topic among the last 1,000 entries, and tags from their words; no model is asked. `docs/suggestions.md` has the method and how often it is right.",
- .query = FIELDS(F("branch", TEXT, "a branch of the session; default: its head")), .statuses = E_SEE " BRANCH_NOT_FOUND BRANCH_PRUNED"),
+ .about = "Corrections by the user, failed tool calls, retries and changes of topic among the last 1,000 entries, and tags from their words, found without a model. "
+          "If the server has a `suggest-agent`, that agent then chooses among them, and `refined_by` names it. `docs/suggestions.md` has the method and how often it is right.",
+ .query = FIELDS(F("branch", TEXT, "a branch of the session; default: its head"), F("refine", BOOL, "`false`: only what the rules find; no agent is asked")), .statuses = E_SEE " BRANCH_NOT_FOUND BRANCH_PRUNED"),
 ROUTE("GET", S1 "/state", ROLE_USER, .name = "getState", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Get the session state at an entry", .success = 200, .answer = "State", .run = api_state_get,
  .about = "The result of applying the state deltas on the path; a null in a delta removes the key.",
@@ -418,9 +420,12 @@ ROUTE("POST", V1 "/import", ROLE_USER, .name = "importFile", .group = "Export an
  .summary = "Adds what a file has and the store has not", .success = 200, .answer = "ImportReport", .run = api_import_post, .sink = api_import_sink,
  .about = "The body is an export (`jsonl`). It is checked whole before anything is written: damaged, it is refused with the number of the line, and nothing is added. "
           "What is there already adds nothing. The sessions belong to the caller; with `owners` an administrator restores owners and members. "
+          "With `from` the body is what another program has written: conversations become sessions, copies of one another become forks, "
+          "what was imported before adds nothing, and what is left out is told. "
           "With `upload`, a name of the caller's choice, what came is kept for a day when the connection breaks: ask for the `offset`, and send the rest with it.",
  .query = FIELDS(F("owners", BOOL, "owners and members are those of the file; administrators only"), F("upload", TEXT, "1 to 64 letters, digits, - and _"),
-                 F("offset", INT, "where in the file the body begins; 0 when not given", .max = INT64_MAX)),
+                 F("offset", INT, "where in the file the body begins; 0 when not given", .max = INT64_MAX),
+                 F("from", ENUM, "the body is a file of this program, or a tar archive of its folder (docs/import.md)", .values = RAMET_FOREIGN_NAMES)),
  .statuses = "IMPORT_DAMAGED IMPORT_CONFLICT SESSION_EXISTS SESSION_DELETED FORBIDDEN TOO_LARGE BUSY", .example = "upload=laptop-1"),
 ROUTE("GET", V1 "/import/{upload}", ROLE_USER, .name = "getImportOffset", .group = "Export and import",
  .summary = "How much of an upload is there", .success = 200, .answer = "ImportOffset", .run = api_import_offset,
@@ -441,6 +446,44 @@ ROUTE("DELETE", S1 "/shares/{share}", ROLE_USER, .name = "revokeShare", .group =
 ROUTE("GET", V1 "/share", ROLE_USER, .name = "openShare", .group = "Share links",
  .summary = "Get the session of the request's share link", .success = 200, .answer = "SharedSession", .run = api_share_open,
  .statuses = "SHARE_NOT_FOUND", .example = "share=TOKEN"),
+
+/* ------------------------------------------------------------------ holds, retention */
+ROUTE("PUT", S1 "/hold", ROLE_USER, .name = "setHold", .group = "Holds and retention", .flags = ROUTE_WRITE,
+ .summary = "Put a session or its tree on hold", .success = 200, .answer = "Hold", .run = api_hold_put,
+ .about = "What is on hold is not deleted, collected, pruned, erased or removed by a rule (409 `held`). Needs the owner of the tree; with `administrator` an administrator, "
+          "whose hold only an administrator releases. Both may stand side by side. A deleted session can be put on hold until it is collected. With `tree` the id may be that of the tree.",
+ .body = FIELDS(F("tree", BOOL, "the whole tree, with every session that it has or will have"), F("administrator", BOOL, "as an administrator"), REASON),
+ .statuses = E_WRITE " BAD_ID REASON_TOO_LONG", .example = "{\"reason\": \"case 7\"}"),
+ROUTE("DELETE", S1 "/hold", ROLE_USER, .name = "releaseHold", .group = "Holds and retention", .flags = ROUTE_WRITE,
+ .summary = "Release a hold", .success = 204, .run = api_hold_delete,
+ .about = "The owner of the tree releases theirs, an administrator all that stand there.",
+ .query = FIELDS(F("tree", BOOL, "that of the whole tree"), F("administrator", BOOL, "as an administrator")),
+ .statuses = E_WRITE " HOLD_NOT_FOUND BAD_ID"),
+ROUTE("GET", S1 "/hold", ROLE_USER, .name = "getHold", .group = "Holds and retention",
+ .summary = "The holds that protect a session: its own, and those of its tree", .success = 200, .answer = "HoldList", .run = api_hold_get,
+ .query = FIELDS(F("administrator", BOOL, "as an administrator")), .statuses = E_WRITE " BAD_ID"),
+ROUTE("GET", V1 "/holds", ROLE_ADMIN, .name = "listHolds", .group = "Holds and retention",
+ .summary = "All holds, by tree; at most 10,000", .success = 200, .answer = "HoldList", .run = api_holds_list),
+ROUTE("GET", V1 "/retention", ROLE_ADMIN, .name = "getRetention", .group = "Holds and retention",
+ .summary = "The rules by which sessions are removed", .success = 200, .answer = "Retention", .run = api_retention_get),
+ROUTE("PUT", V1 "/retention", ROLE_ADMIN, .name = "setRetention", .group = "Holds and retention", .flags = ROUTE_WRITE,
+ .summary = "Replace the rules, and switch them on or off", .success = 200, .answer = "Retention", .run = api_retention_put,
+ .about = "Rules are off unless `enabled` is sent. Rules that differ from the stored ones must be tried by a dry run before they can be switched on: 409 `dry_run_first`.",
+ .body = FIELDS(F("enabled", BOOL, "the server applies them every `retention-seconds`; default false"),
+                R("rules", ARRAY, "all of them, at most 100", .schema = "RuleIn")),
+ .statuses = "DRY_RUN_FIRST BAD_ID BAD_TAG TOO_LARGE", .example = "{\"rules\": [{\"name\": \"stale\", \"older_than_seconds\": 31536000, \"archived\": \"only\"}]}"),
+ROUTE("POST", V1 "/retention/run", ROLE_ADMIN, .name = "runRetention", .group = "Holds and retention", .flags = ROUTE_WRITE,
+ .summary = "Apply the rules now, or show what they would remove", .success = 200, .answer = "RetentionReport", .run = api_retention_run,
+ .about = "Sessions go as if they were deleted: they can be restored until they are collected, and their forks stay. Sessions with the tag `pinned`, on hold, or with a running turn stay. "
+          "Without `dry_run` the same rules must have been tried before: 409 `dry_run_first`.",
+ .body = FIELDS(F("dry_run", BOOL, "only report what would be removed")), .statuses = "DRY_RUN_FIRST", .example = "{\"dry_run\": true}"),
+ROUTE("GET", V1 "/retention/log", ROLE_ADMIN, .name = "listRemovals", .group = "Holds and retention",
+ .summary = "What the rules have removed, newest first", .success = 200, .answer = "RemovalList", .run = api_retention_log,
+ .about = "Ids and numbers, no titles and no content. Rows stay when the sessions are collected.", .query = FIELDS(PAGE), .statuses = "BAD_CURSOR", .example = "limit=10"),
+ROUTE("GET", S1 "/retention/explain", ROLE_USER, .name = "explainRetention", .group = "Holds and retention",
+ .summary = "Why the rules would remove a session or not, and what of it stays", .success = 200, .answer = "RetentionExplanation", .run = api_retention_explain,
+ .about = "`needed_by` names the sessions that keep entries of this one. Needs the session's owner, or manager in the tree.",
+ .query = FIELDS(F("administrator", BOOL, "as an administrator")), .statuses = E_WRITE),
 
 /* ------------------------------------------------------------------ live, about */
 ROUTE("GET", V1 "/events", ROLE_USER, .name = "streamEvents", .group = "Live events", .flags = ROUTE_STREAM,

@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The call has no user, but an idempotency key still belongs to the user who sent it. */
-static ramet_call *program_call(request *q)
+ramet_call *api_program_call(request *q)
 {
     q->call = ramet_call_new(q->host->store, NULL, q->caller.client);
     if (q->has_once) {
@@ -25,10 +24,9 @@ static ramet_call *program_call(request *q)
     return q->call;
 }
 
-/* For work that is not one commit: NULL if its key has been answered already. */
-static ramet_call *work_call(request *q)
+ramet_call *api_work_call(request *q)
 {
-    ramet_call *c = program_call(q);
+    ramet_call *c = api_program_call(q);
     ramet_status st = ramet_once_look(c);
     if (st == RAMET_OK && !q->once.repeated)
         return c;
@@ -36,7 +34,7 @@ static ramet_call *work_call(request *q)
     return NULL;
 }
 
-static void work_answer(request *q, ramet_status st)
+void api_work_answer(request *q, ramet_status st)
 {
     face_answer(q, st == RAMET_OK ? ramet_once_keep(q->call) : st);
 }
@@ -45,37 +43,37 @@ void api_store_stats(request *q)
 {
     ramet_stats out = {0};
     api_show(q, &form_store_stats, &out);
-    face_answer(q, ramet_stat(program_call(q), &out));
+    face_answer(q, ramet_stat(api_program_call(q), &out));
 }
 
 void api_store_gc(request *q)
 {
     ramet_gc_out out = {0};
-    ramet_call *c = work_call(q);
+    ramet_call *c = api_work_call(q);
     if (!c)
         return;
     api_show(q, &form_gc_report, &out);
-    work_answer(q, ramet_gc(c, face_bool(q, "dry_run"), NULL, NULL, &out));
+    api_work_answer(q, ramet_gc(c, face_bool(q, "dry_run"), NULL, NULL, &out));
 }
 
 void api_store_fsck(request *q)
 {
     ramet_fsck_out out = {0};
-    ramet_call *c = work_call(q);
+    ramet_call *c = api_work_call(q);
     if (!c)
         return;
     api_show(q, &form_fsck_report, &out);
-    work_answer(q, ramet_fsck(c, NULL, NULL, &out));
+    api_work_answer(q, ramet_fsck(c, NULL, NULL, &out));
 }
 
 void api_store_index(request *q)
 {
     native_indexed out = {0};
-    ramet_call *c = work_call(q);
+    ramet_call *c = api_work_call(q);
     if (!c)
         return;
     api_show(q, &form_index_report, &out);
-    work_answer(q, ramet_search_update(c, face_bool(q, "rebuild"), &out.entries));
+    api_work_answer(q, ramet_search_update(c, face_bool(q, "rebuild"), &out.entries));
 }
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)
@@ -118,7 +116,7 @@ void api_store_backup(request *q)
 {
     int fd;
     int64_t size;
-    if (!backup_make(q, program_call(q), &fd, &size))
+    if (!backup_make(q, api_program_call(q), &fd, &size))
         return;
     face_answer(q, RAMET_OK);
     q->file = fd;
@@ -143,17 +141,17 @@ void api_token_post(request *q)
     for (size_t i = 0; i < n; i++)
         in.roles = arena_printf(q->arena, "%s%s%s", in.roles, i ? "," : "", roles[i]);
     api_show_at(q, &form_token, &out);
-    face_answer(q, ramet_token_add(program_call(q), &in, &out));
+    face_answer(q, ramet_token_add(api_program_call(q), &in, &out));
 }
 
 void api_tokens_list(request *q)
 {
     form_list list = {0};
     api_show(q, &form_token_list, &list);
-    face_answer(q, ramet_tokens(program_call(q), ITEMS(list, ramet_token), &list.n));
+    face_answer(q, ramet_tokens(api_program_call(q), ITEMS(list, ramet_token), &list.n));
 }
 
 void api_token_delete(request *q)
 {
-    face_answer(q, ramet_token_revoke(program_call(q), face_path(q, "token")));
+    face_answer(q, ramet_token_revoke(api_program_call(q), face_path(q, "token")));
 }

@@ -118,6 +118,13 @@
     F(1, user_id, 't') C(2, share, 't') C(3, at, 'i')
 #define COPY_COLS_sandbox(F, C)                                                                    \
     F(1, id, 't') C(2, owner, 't') C(3, created, 'i')
+#define COPY_COLS_held(F, C)                                                                       \
+    F(1, tree, 'i') C(2, session, 'i') C(3, kind, 'i') C(4, who, 't') C(5, at, 'i') C(6, why, 't')
+#define COPY_COLS_rule(F, C)                                                                       \
+    F(1, name, 't') C(2, no, 'i') C(3, age, 'i') C(4, since, 'i') C(5, tag, 't') C(6, agent, 't')  \
+    C(7, ephemeral, 'i') C(8, archived, 'i') C(9, private, 'i') C(10, who, 't') C(11, at, 'i')
+#define COPY_COLS_removed(F, C)                                                                    \
+    F(1, at, 'i') C(2, id, 't') C(3, tree, 't') C(4, rule, 't') C(5, entries, 'i') C(6, who, 't')
 #define COPY_COLS_event(F, C)                                                                      \
     F(1, no, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, kind, 'i') C(5, k, 'i') C(6, n, 'i')     \
     C(7, at, 'i') C(8, who, 't')
@@ -152,6 +159,9 @@
     T(task, TREE, MOVES, 2, 3, 5, 1, 0)                                                            \
     T(share, TREE, MOVES, 2, 3, 1, 0, 0)                                                           \
     T(verdict, TREE, FIXED, 2, 1, 0, 0, 0)                                                         \
+    T(held, TREE, FIXED, 1, 2, 3, 0, 0)                                                            \
+    T(rule, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                           \
+    T(removed, WHOLE, FIXED, 1, 2, 0, 0, 0)                                                        \
     T(attachment, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                     \
     T(errand, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(token, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                          \
@@ -313,6 +323,18 @@
       "id>$1 ORDER BY id LIMIT $2")                                                                \
     X(copy_sandbox_add, COPY_ADD(sandbox))                                                         \
     X(copy_sandbox_cut, "DELETE FROM sandbox WHERE id=$1")                                         \
+    X(copy_held_read, COPY_READ(held)                                                              \
+      "(tree,session,kind)>($1,$2,$3) AND tree<=$4 ORDER BY tree,session,kind LIMIT $5")           \
+    X(copy_held_add, COPY_ADD(held))                                                               \
+    X(copy_held_cut, "DELETE FROM held WHERE tree=$1 AND session=$2 AND kind=$3")                  \
+    X(copy_rule_read, COPY_READ(rule)                                                              \
+      "name>$1 ORDER BY name LIMIT $2")                                                            \
+    X(copy_rule_add, COPY_ADD(rule))                                                               \
+    X(copy_rule_cut, "DELETE FROM rule WHERE name=$1")                                             \
+    X(copy_removed_read, COPY_READ(removed)                                                        \
+      "(at,id)>($1,$2) ORDER BY at,id LIMIT $3")                                                   \
+    X(copy_removed_add, COPY_ADD(removed))                                                         \
+    X(copy_removed_cut, "DELETE FROM removed WHERE at=$1 AND id=$2")                               \
     X(copy_event_read, COPY_READ(event)                                                            \
       "no>$1 AND no<=$2 ORDER BY no LIMIT $3")                                                     \
     X(copy_event_add, COPY_ADD(event))                                                             \

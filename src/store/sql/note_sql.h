@@ -29,7 +29,10 @@
     /* -- gc: those to remove, and those that are being removed */                                 \
     X(note_due, "SELECT tree,branch FROM branch_note WHERE state>0 AND state<3 AND branch>$1 "     \
                 "AND (state=2 OR pruned<=$2) ORDER BY branch LIMIT $3")                            \
-    X(note_mark, "UPDATE branch_note SET state=2 WHERE tree=$1 AND state=1 AND pruned<=$2")        \
+    /* Not of what is on hold. */                                                                  \
+    X(note_mark, "UPDATE branch_note SET state=2 WHERE tree=$1 AND state=1 AND pruned<=$2 AND NOT " \
+                 "EXISTS (SELECT 1 FROM held h WHERE h.tree=$1 AND (h.session=0 OR "               \
+                 "h.session=branch_note.session))")                                                \
     X(note_taken, "UPDATE branch_note SET state=3 WHERE tree=$1 AND state=2")                      \
     X(branch_run_on, "UPDATE branch SET run=1 WHERE " PK("", "id"))                                \
     X(orphan_note, "SELECT o.tree,o.branch,o.name FROM branch_note o WHERE NOT EXISTS (SELECT 1 "  \

@@ -225,6 +225,62 @@ static const char step_7[] =
 #define LIVING                                                                                     \
     "s.id IS NOT NULL AND s.deleted=0 AND s.purging=0 AND (s.expires=0 OR s.expires>" NOW_US ")"
 
+/* core/query/picker.c does the same for one session, and explains the terms. `own`: a branch of the
+ * group itself; the entry that was there before it has no branch of its own in the group. The
+ * arguments are conditions: on branches, on what a fork had inherited there (with a table that they
+ * use), and on what the session itself had there before. */
+/* clang-format off */
+#define MESSAGE_BRANCHES(table, shown, inherited, replaced)                                        \
+    "CREATE VIEW message_branches AS WITH RECURSIVE " table \
+    "v(tree,session,g,p,owner,own) AS (" \
+    "SELECT b.tree,b.session,b.parent,b.base,b.id,1 FROM branch b WHERE b.log=0 " \
+    "AND b.len>b.base" shown \
+    " UNION SELECT b.tree,b.session,b.parent,b.base,b.over,0 FROM branch b " \
+    "WHERE b.log=0 AND b.over<>0" shown inherited \
+    " UNION SELECT b.tree,b.session,b.parent,b.base,g.id,0 FROM branch b " \
+    "JOIN branch g ON g.tree=b.tree AND g.id=b.parent " \
+    "WHERE b.log=0 AND g.session=b.session AND g.len>b.base" shown replaced ")," \
+    "w AS (SELECT v.tree,v.session,v.g,v.p,v.owner,v.own,e.k,e.created," \
+    "count(*) OVER (PARTITION BY v.tree,v.session,v.g,v.p) AS n," \
+    "min(CASE WHEN v.own=1 THEN v.owner END) OVER (PARTITION BY " \
+    "v.tree,v.session,v.g,v.p) AS lead_," \
+    "first_value(e.id) OVER (PARTITION BY v.tree,v.session,v.g,v.p ORDER BY " \
+    "e.created,e.k) " \
+    "AS message FROM v JOIN entry e ON e.tree=v.tree AND " \
+    "e.k=v.owner*16777216+v.p)," \
+    "x AS (SELECT " \
+    "w.tree,w.session,w.g,w.p,w.owner,w.own,w.lead_,w.created,w.message," \
+    "row_number() OVER (PARTITION BY w.tree,w.session,w.message ORDER BY " \
+    "w.created,w.k) AS number " \
+    "FROM w WHERE w.n>1)," \
+    "up(tree,session,g,p,branch,reach) AS (" \
+    "SELECT DISTINCT x.tree,x.session,x.g,x.p,x.g,x.p FROM x WHERE x.g<>0 " \
+    "UNION ALL SELECT u.tree,u.session,u.g,u.p,b.parent,b.base FROM up u " \
+    "JOIN branch b ON b.tree=u.tree AND b.id=u.branch WHERE b.parent<>0)," \
+    "path(tree,session,branch,reach) AS (" \
+    "SELECT s.tree,s.no,b.id,b.len FROM session s " \
+    "JOIN branch b ON b.tree=s.tree AND b.id=s.head WHERE s.moves>0 " \
+    "UNION ALL SELECT h.tree,h.session,b.parent,b.base FROM path h " \
+    "JOIN branch b ON b.tree=h.tree AND b.id=h.branch WHERE b.parent<>0) " \
+    "SELECT CASE WHEN x.own=1 THEN 2*x.owner ELSE 2*x.lead_+1 END AS id,s.id AS " \
+    "session_id," \
+    "x.message||'-branch-'||x.number AS branch_id,x.message AS message_id," \
+    "x.number AS branch_number," \
+    "(SELECT y.message||'-branch-'||y.number FROM up u JOIN x y ON y.tree=u.tree " \
+    "AND y.session=u.session AND y.owner=u.branch AND y.p<u.reach WHERE " \
+    "u.tree=x.tree " \
+    "AND u.session=x.session AND u.g=x.g AND u.p=x.p ORDER BY y.p DESC LIMIT 1) " \
+    "AS parent_branch_id,h.branch IS NOT NULL AS is_current," SHOWN( \
+    "x.created") " AS created_at," \
+    "CASE WHEN t.sandbox='' THEN 'default' ELSE t.sandbox END AS " \
+    "sandbox_id " \
+    "FROM x JOIN session s ON s.tree=x.tree AND s.no=x.session " \
+    "JOIN tree t ON t.tree=x.tree " \
+    "LEFT JOIN path h ON h.tree=x.tree AND h.session=x.session " \
+    "AND h.branch=x.owner " \
+    "AND x.p<h.reach WHERE " LIVING ";"
+/* clang-format on */
+
 /* Sandboxes, the sandbox of each tree ('': none), and AgentPod's two tables as views. */
 static const char step_8[] =
     "CREATE TABLE sandbox(id TEXT PRIMARY KEY, owner TEXT NOT NULL, created BIGINT NOT NULL)"
@@ -256,57 +312,7 @@ static const char step_8[] =
                      "LEFT JOIN session p ON p.tree=s.tree AND p.no=s.parent "
                      "LEFT JOIN session j ON j.tree=s.tree AND j.no=s.merged_into WHERE " LIVING ";"
 
-                     /* core/query/picker.c does the same for one session, and explains the terms.
-                      * `own`: a branch of the group itself; the entry that was there before it has
-                      * no branch of its own in the group. */
-                     "CREATE VIEW message_branches AS WITH RECURSIVE "
-                     "v(tree,session,g,p,owner,own) AS ("
-                     "SELECT b.tree,b.session,b.parent,b.base,b.id,1 FROM branch b WHERE b.log=0 "
-                     "AND b.len>b.base "
-                     "UNION SELECT b.tree,b.session,b.parent,b.base,b.over,0 FROM branch b "
-                     "WHERE b.log=0 AND b.over<>0 "
-                     "UNION SELECT b.tree,b.session,b.parent,b.base,g.id,0 FROM branch b "
-                     "JOIN branch g ON g.tree=b.tree AND g.id=b.parent "
-                     "WHERE b.log=0 AND g.session=b.session AND g.len>b.base),"
-                     "w AS (SELECT v.tree,v.session,v.g,v.p,v.owner,v.own,e.k,e.created,"
-                     "count(*) OVER (PARTITION BY v.tree,v.session,v.g,v.p) AS n,"
-                     "min(CASE WHEN v.own=1 THEN v.owner END) OVER (PARTITION BY "
-                     "v.tree,v.session,v.g,v.p) AS lead_,"
-                     "first_value(e.id) OVER (PARTITION BY v.tree,v.session,v.g,v.p ORDER BY "
-                     "e.created,e.k) "
-                     "AS message FROM v JOIN entry e ON e.tree=v.tree AND "
-                     "e.k=v.owner*16777216+v.p),"
-                     "x AS (SELECT "
-                     "w.tree,w.session,w.g,w.p,w.owner,w.own,w.lead_,w.created,w.message,"
-                     "row_number() OVER (PARTITION BY w.tree,w.session,w.message ORDER BY "
-                     "w.created,w.k) AS number "
-                     "FROM w WHERE w.n>1),"
-                     "up(tree,session,g,p,branch,reach) AS ("
-                     "SELECT DISTINCT x.tree,x.session,x.g,x.p,x.g,x.p FROM x WHERE x.g<>0 "
-                     "UNION ALL SELECT u.tree,u.session,u.g,u.p,b.parent,b.base FROM up u "
-                     "JOIN branch b ON b.tree=u.tree AND b.id=u.branch WHERE b.parent<>0),"
-                     "path(tree,session,branch,reach) AS ("
-                     "SELECT s.tree,s.no,b.id,b.len FROM session s "
-                     "JOIN branch b ON b.tree=s.tree AND b.id=s.head WHERE s.moves>0 "
-                     "UNION ALL SELECT h.tree,h.session,b.parent,b.base FROM path h "
-                     "JOIN branch b ON b.tree=h.tree AND b.id=h.branch WHERE b.parent<>0) "
-                     "SELECT CASE WHEN x.own=1 THEN 2*x.owner ELSE 2*x.lead_+1 END AS id,s.id AS "
-                     "session_id,"
-                     "x.message||'-branch-'||x.number AS branch_id,x.message AS message_id,"
-                     "x.number AS branch_number,"
-                     "(SELECT y.message||'-branch-'||y.number FROM up u JOIN x y ON y.tree=u.tree "
-                     "AND y.session=u.session AND y.owner=u.branch AND y.p<u.reach WHERE "
-                     "u.tree=x.tree "
-                     "AND u.session=x.session AND u.g=x.g AND u.p=x.p ORDER BY y.p DESC LIMIT 1) "
-                     "AS parent_branch_id,h.branch IS NOT NULL AS is_current," SHOWN(
-                         "x.created") " AS created_at,"
-                                      "CASE WHEN t.sandbox='' THEN 'default' ELSE t.sandbox END AS "
-                                      "sandbox_id "
-                                      "FROM x JOIN session s ON s.tree=x.tree AND s.no=x.session "
-                                      "JOIN tree t ON t.tree=x.tree "
-                                      "LEFT JOIN path h ON h.tree=x.tree AND h.session=x.session "
-                                      "AND h.branch=x.owner "
-                                      "AND x.p<h.reach WHERE " LIVING ";";
+    MESSAGE_BRANCHES("", "", "", "");
 
 /* at: when a task reached its status, according to the client; 0: unknown. tags: those of the rows
  * in `tag`, so that a list by tag finds sessions with one lookup. Most have none, and are not in
@@ -380,6 +386,10 @@ static const char step_12[] =
 /* Few copies stand for more than one entry. */
 static const char step_13[] = "CREATE INDEX copied_spans ON copied(from_tree,from_k) WHERE span>1;";
 
+#define NOT_PRUNED                                                                                 \
+    " AND NOT EXISTS (SELECT 1 FROM branch_note n WHERE n.tree=b.tree AND n.session=b.session "    \
+    "AND n.branch=b.id AND n.state>0)"
+
 /* What is known about a branch beside its row: a name, whether its session opens at it, and whether
  * it was pruned (core/model/branch_note.c). There are rows only where one of these is set. */
 static const char step_14[] =
@@ -387,12 +397,39 @@ static const char step_14[] =
     " branch BIGINT NOT NULL, name TEXT NOT NULL, favourite BIGINT NOT NULL,"
     " state BIGINT NOT NULL, pruned BIGINT NOT NULL, prune_op BIGINT NOT NULL,"
     " keep BIGINT NOT NULL, PRIMARY KEY(tree,session,branch))@CLUSTERED;"
-    "CREATE INDEX branch_note_pruned ON branch_note(branch) WHERE state>0 AND state<3;";
+    "CREATE INDEX branch_note_pruned ON branch_note(branch) WHERE state>0 AND state<3;"
+    "DROP VIEW message_branches;" MESSAGE_BRANCHES(
+        /* The branches that are left, where some were pruned, each with those of its session that
+         * its path runs over: what it inherited lies below the least base of them. */
+        "h(tree,session,branch,base,up) AS (SELECT b.tree,b.session,b.id,b.base,b.parent FROM "
+        "branch b WHERE b.log=0 AND EXISTS (SELECT 1 FROM branch_note n WHERE n.tree=b.tree AND "
+        "n.session=b.session AND n.state>0)" NOT_PRUNED
+        " UNION ALL SELECT h.tree,h.session,h.branch,o.base,o.parent FROM h JOIN branch o ON "
+        "o.tree=h.tree AND o.id=h.up WHERE o.session=h.session),",
+        NOT_PRUNED,
+        " AND (NOT EXISTS (SELECT 1 FROM branch_note n WHERE n.tree=b.tree AND "
+        "n.session=b.session AND n.state>0) OR EXISTS (SELECT 1 FROM h WHERE h.tree=b.tree AND "
+        "h.session=b.session GROUP BY h.branch HAVING min(h.base)>b.base))",
+        " AND NOT EXISTS (SELECT 1 FROM branch_note n WHERE n.tree=g.tree AND n.session=g.session "
+        "AND n.branch=g.id AND n.state>0 AND n.keep<=b.base)");
+
+/* held: holds, of a session or of the whole tree (session 0); kind 0 is the hold of the tree's
+ * owner, 1 an administrator's (core/access/hold.c). rule: the rules of retention, in order of `no`;
+ * removed: the sessions that they have removed (core/upkeep/retention.c). */
+static const char step_15[] =
+    "CREATE TABLE held(tree BIGINT NOT NULL, session BIGINT NOT NULL, kind INT NOT NULL, who TEXT,"
+    " at BIGINT NOT NULL, why TEXT NOT NULL, PRIMARY KEY(tree,session,kind))@SPREAD;"
+    "CREATE TABLE rule(name TEXT PRIMARY KEY, no INT NOT NULL, age BIGINT NOT NULL,"
+    " since INT NOT NULL, tag TEXT, agent TEXT, ephemeral INT NOT NULL, archived INT NOT NULL,"
+    " private INT NOT NULL, who TEXT, at BIGINT NOT NULL)@CLUSTERED;"
+    "CREATE TABLE removed(at BIGINT NOT NULL, id TEXT NOT NULL, tree TEXT NOT NULL,"
+    " rule TEXT NOT NULL, entries BIGINT NOT NULL, who TEXT,"
+    " PRIMARY KEY(at,id))@CLUSTERED;";
 
 const schema_step schema_steps[] = {{1, step_1},   {2, step_2},   {3, step_3},   {4, step_4},
                                     {5, step_5},   {6, step_6},   {7, step_7},   {8, step_8},
                                     {9, step_9},   {10, step_10}, {11, step_11}, {12, step_12},
-                                    {13, step_13}, {14, step_14}};
+                                    {13, step_13}, {14, step_14}, {15, step_15}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

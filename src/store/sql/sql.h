@@ -363,6 +363,7 @@
     MERGE_STATEMENTS(X)                                                                            \
     OVERLAY_STATEMENTS(X)                                                                          \
     NOTE_STATEMENTS(X)                                                                             \
+    RETENTION_STATEMENTS(X)                                                                        \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -388,6 +389,7 @@
 #include "store/sql/note_sql.h"
 #include "store/sql/origin_sql.h"
 #include "store/sql/overlay_sql.h"
+#include "store/sql/retention_sql.h"
 #include "store/sql/share_sql.h"
 #include "store/sql/task_sql.h"
 #include "store/sql/turn_sql.h"

@@ -16,7 +16,7 @@ const tests = join(dirname(self), '..');
 const build = process.env.B ?? join(tests, '..', '..', 'build');
 // Where a package.json stands, and where its packages go. The agents are large: only those who run them wait for that.
 const sets = { server: [tests, join(build, 'node-server')], agents: [join(tests, 'agents'), join(build, 'node-agents')],
-  agents22: [join(tests, 'agents22'), join(build, 'node-agents22')] };
+  agents22: [join(tests, 'agents22'), join(build, 'node-agents22')], writers: [join(tests, 'writers'), join(build, 'node-writers')] };
 
 const files = (here) => ['package.json', 'package-lock.json'].filter((f) => existsSync(join(here, f)));
 

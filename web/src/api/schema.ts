@@ -79,6 +79,8 @@ export interface components {
              * @enum {string}
              */
             level?: "reader" | "writer" | "manager" | "owner";
+            /** @description the branch that it opens at, if it has one; only if the session is read alone */
+            favourite?: string;
             /** @description in the answer to fork and rewind: where it was really cut */
             cut?: components["schemas"]["Cut"];
             /** @description in the answer to sync: what was done */
@@ -765,6 +767,17 @@ export interface components {
             preview: string;
             /** @description the session it belongs to, in a list of a tree's branches */
             session_id?: string;
+            /** @description its name, if it has one */
+            name?: string;
+            /** @description true: its session opens here */
+            favourite?: boolean;
+            /**
+             * Format: date-time
+             * @description when it was pruned
+             */
+            pruned_at?: string;
+            /** @description true: pruned, and garbage collection removed what nothing else needs */
+            removed?: boolean;
         };
         /** @description Versions of a message, or branches of a session or a tree, oldest first. */
         BranchList: {
@@ -825,6 +838,42 @@ export interface components {
             id: string;
             /** @description a new, empty branch; its `prefix_hash` is what it was */
             head: components["schemas"]["Head"];
+        };
+        /** @description What goes, or would go, or came back. */
+        Pruned: {
+            /** @description like `b17` */
+            branches: string[];
+            /**
+             * Format: int64
+             * @description entries that garbage collection will remove; of a restore: that it will not
+             */
+            entries: number;
+            /** @description with `others`: what stays because something needs it, at most 100 */
+            kept: components["schemas"]["KeptBranch"][];
+            /** @description nothing was done */
+            dry_run: boolean;
+        };
+        /** @description A branch that was not pruned. */
+        KeptBranch: {
+            branch_id: string;
+            /** @description what needs it */
+            reason: string;
+        };
+        /** @description What a look at the text proposes. */
+        Suggestions: {
+            /** @description by position, at most 100 */
+            suggestions: components["schemas"]["Suggestion"][];
+            /** @description at most 5, the best first */
+            tags: string[];
+        };
+        /** @description A place that is worth forking. */
+        Suggestion: {
+            /** @description where it shows; a fork `before` it can go another way */
+            entry_id: string;
+            /** @enum {string} */
+            kind: "correction" | "failed_tool" | "retry" | "topic";
+            /** @description one line */
+            why: string;
         };
         Tags: {
             /** @description sorted */
@@ -1157,6 +1206,224 @@ export interface components {
             entries: number;
             /** @description average over active trees */
             forks_per_tree: number;
+        };
+        ImportReport: {
+            /** Format: int64 */
+            sessions_added: number;
+            /** Format: int64 */
+            entries_added: number;
+            /**
+             * Format: int64
+             * @description there before
+             */
+            sessions_known: number;
+        };
+        ImportOffset: {
+            /** @description its name */
+            upload: string;
+            /**
+             * Format: int64
+             * @description bytes that are there; 0: none
+             */
+            offset: number;
+        };
+        /** @description What is on hold is neither deleted nor collected, pruned, erased or removed by a rule. */
+        Hold: {
+            tree_id: string;
+            /** @description null: the whole tree */
+            session_id: string | null;
+            /** @description set by an administrator, who alone can release it */
+            administrator: boolean;
+            /** @description who set it; for the owner of the tree and administrators */
+            by: string | null;
+            /** @description for the owner of the tree and administrators */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description when it was created
+             */
+            created_at: string;
+        };
+        HoldList: {
+            holds: components["schemas"]["Hold"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        /** @description A rule of retention. */
+        Rule: {
+            /** @description 1-64 characters */
+            name: string;
+            /**
+             * Format: int64
+             * @description at least so old; 0: at once, which needs another condition
+             */
+            older_than_seconds: number;
+            /**
+             * @description what the age counts from: the last change, its creation, or archiving; default `updated`
+             * @enum {string}
+             */
+            since?: "updated" | "created" | "archived";
+            /** @description only sessions with this tag; null: any */
+            tag?: string | null;
+            /** @description only sessions of this agent; null: any */
+            agent?: string | null;
+            /**
+             * @description ephemeral sessions; default `include`
+             * @enum {string}
+             */
+            ephemeral?: "include" | "only" | "exclude";
+            /**
+             * @description archived sessions; default `include`
+             * @enum {string}
+             */
+            archived?: "include" | "only" | "exclude";
+            /** @description private sessions, too; default false */
+            private?: boolean;
+            /** @description who set it */
+            by: string | null;
+            /**
+             * Format: date-time
+             * @description when it was created
+             */
+            created_at: string;
+        };
+        /** @description A rule. All that it names must hold. */
+        RuleIn: {
+            /** @description 1-64 characters */
+            name: string;
+            /**
+             * Format: int64
+             * @description at least so old; 0: at once, which needs another condition
+             */
+            older_than_seconds: number;
+            /**
+             * @description what the age counts from: the last change, its creation, or archiving; default `updated`
+             * @enum {string}
+             */
+            since?: "updated" | "created" | "archived";
+            /** @description only sessions with this tag; null: any */
+            tag?: string | null;
+            /** @description only sessions of this agent; null: any */
+            agent?: string | null;
+            /**
+             * @description ephemeral sessions; default `include`
+             * @enum {string}
+             */
+            ephemeral?: "include" | "only" | "exclude";
+            /**
+             * @description archived sessions; default `include`
+             * @enum {string}
+             */
+            archived?: "include" | "only" | "exclude";
+            /** @description private sessions, too; default false */
+            private?: boolean;
+        };
+        Retention: {
+            /** @description the server applies the rules by itself */
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description when a dry run was made with exactly these rules; null: not yet
+             */
+            tried_at: string | null;
+            /** @description in order: the first that matches takes a session */
+            rules: components["schemas"]["Rule"][];
+        };
+        /** @description A session that a rule has removed, or would. */
+        Removal: {
+            session_id: string;
+            tree_id: string;
+            rule: string;
+            /**
+             * Format: int64
+             * @description that the session had appended itself; forks may still have some of them
+             */
+            entries: number;
+            /** @description who ran the rules; null: the server by itself */
+            by: string | null;
+            /**
+             * Format: date-time
+             * @description null in a dry run
+             */
+            removed_at: string | null;
+        };
+        /** @description Newest first. */
+        RemovalList: {
+            removals: components["schemas"]["Removal"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        RetentionReport: {
+            dry_run: boolean;
+            /** @description another node is running the rules */
+            skipped: boolean;
+            /**
+             * Format: int64
+             * @description sessions
+             */
+            looked_at: number;
+            /**
+             * Format: int64
+             * @description removed, or what would be
+             */
+            sessions: number;
+            /**
+             * Format: int64
+             * @description that these sessions had appended themselves
+             */
+            entries: number;
+            /** @description the first 1,000 */
+            removals: components["schemas"]["Removal"][];
+        };
+        RetentionExplanation: {
+            session_id: string;
+            /** @description a run of the rules would remove it */
+            goes: boolean;
+            /** @description the first that matches; null: none does */
+            rule: string | null;
+            /** @description why it stays, in words; null: it goes */
+            kept: string | null;
+            rules: components["schemas"]["RuleVerdict"][];
+            /**
+             * Format: int64
+             * @description that the session has appended itself
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description that gc would remove with it
+             */
+            freed: number;
+            /** @description the first 100 */
+            needed_by: components["schemas"]["NeededBy"][];
+            /**
+             * Format: int64
+             * @description all of them
+             */
+            needed_by_count: number;
+        };
+        RuleVerdict: {
+            rule: string;
+            matches: boolean;
+            /** @description in words */
+            why: string;
+        };
+        /** @description Another session that keeps entries of the explained one. */
+        NeededBy: {
+            /** @description null: one that the caller may not see */
+            session_id: string | null;
+            /** @description the branch of the explained session */
+            branch_id: string;
+            /**
+             * Format: int64
+             * @description the first entry that it needs, counted from 1 along the path
+             */
+            first: number;
+            /**
+             * Format: int64
+             * @description the last one
+             */
+            last: number;
         };
         StoreStats: {
             /** @description path of the file */

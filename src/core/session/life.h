@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * life.h: deleting a session, for those who decide elsewhere that it goes.
+ */
+#ifndef CORE_SESSION_LIFE_H
+#define CORE_SESSION_LIFE_H
+
+#include "core/session/session.h"
+
+/* Marks a session as deleted now, by the deletion of that number (DB_DELETION): it can be restored
+ * until gc. Only in a txn_revoke(). */
+void session_remove(txn *tx, const session_full *s, int64_t op);
+
+#endif
