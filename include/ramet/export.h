@@ -43,6 +43,11 @@ typedef struct ramet_export_in {
     bool path;
     const int64_t *branches;
     size_t n_branches;
+    /* The context view, with the overlays in force on each path: what they hide is not in the file,
+     * and what they replace says what they say. JSONL: one path of one session, chosen with `path`
+     * or one branch. It becomes a conversation of its own, without overlays, under another id: its
+     * entries keep their ids, and have other hashes. */
+    bool context;
 } ramet_export_in;
 
 typedef struct ramet_export_out {

@@ -609,6 +609,7 @@ const command_def cli_commands[] = {
                        FLAG("with-adk", 0, "jsonl: the adk log, too; it may hold credentials"),
                        FLAG("path", 0, "only the present path of each session"),
                        {.name = "branch", .letter = 'b', .kind = OPT_LIST, .value = "BRANCH", .text = "only the path of this branch; may be repeated", .word = WORD_BRANCH},
+                       FLAG("context", 0, "what the model sees: overlays are applied (jsonl: with --path, or one --branch)"),
                        FLAG("all-users", 0, "everything in the store; for administrators")),
     .examples = EXAMPLES({"export @ -o chat.html", "the newest session, to read in a browser"},
                          {"export --all-users --with-adk -o everything.jsonl", "all of a store"}),

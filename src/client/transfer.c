@@ -46,6 +46,8 @@ static ramet_status http_export(client_call *c, const ramet_export_in *in, bool 
     target_bool(&t, "tree", in->tree);
     target_bool(&t, "with_adk", in->with_adk);
     target_bool(&t, "path", in->path);
+    if (in->context)
+        target_add(&t, "view", "context");
     target_bool(&t, "all_users", all_users);
     for (size_t i = 0; i < in->n_branches; i++)
         target_branch(&t, "branch", in->branches[i]);

@@ -50,6 +50,15 @@ t 'export: an unknown session' 3 export nothing <<'END'
 ramet: there is no session 'nothing'; 'ramet list' shows them
 END
 
+q hide trip e1
+q replace trip e2 'By train.'
+is 'export: the context view' "$("$RAMET" export trip --path --context -f md | grep -c '^> ')" 3
+has 'export: says what the overlays say' "$("$RAMET" export trip --path --context)" '"text":"By train."'
+t 'export: the context view as jsonl is one path' 2 export trip --context <<'END'
+ramet: as jsonl the context view is exported of one path of one session; choose it with path, or with one branch
+END
+has 'export: overlays' "$("$RAMET" export trip)" '"action":"replace"'
+
 "$RAMET" export --all-users --with-adk >all.jsonl
 t 'import: what is there adds nothing' 0 import all.jsonl <<'END'
 added 0 sessions with 0 entries; 2 were there before
@@ -65,7 +74,7 @@ is 'import: through a pipe' "$(env -u RAMET_SERVER "$RAMET" --db "$scratch/pipe.
 
 sed 's/Porto to Lisbon/Porto or Lisbon/' all.jsonl >damaged.jsonl
 t 'import: damaged' 2 import damaged.jsonl <<'END'
-ramet: line 9: entry e1 is not what its prefix_hash says
+ramet: line 11: entry e1 is not what its prefix_hash says
 END
 head -c 1500 all.jsonl >short.jsonl
 t 'import: cut off' 2 import short.jsonl <<'END'
@@ -77,7 +86,7 @@ END
 q append trip 'Later'
 "$RAMET" export trip --tree >grown.jsonl
 is 'import: a file that has more than the store' "$(away -u ann import grown.jsonl 2>&1; echo $?)" \
-    "ramet: line 8: the session of line 4 is there already with another history, or a shorter one; nothing was imported
+    "ramet: line 10: the session of line 4 is there already with another history, or a shorter one; nothing was imported
 5"
 
 finish

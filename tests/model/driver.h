@@ -68,6 +68,7 @@ void world_judge(world *w, ramet_status got, m_set want);
 void world_learn(world *w, m_session *s, m_branch *b);
 ramet_call *world_program(world *w); /* a call of the embedding program; the caller frees it */
 ramet_status world_open(world *w, int handle);
+int64_t world_clock(void *arg); /* of a world */
 void world_close(world *w, int handle);
 
 const char *user_name(int32_t n);

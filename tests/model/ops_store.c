@@ -3,6 +3,7 @@
  * ops_store.c: operations on the store as a whole: search, fsck, gc, backup, reopening; and the
  * check of everything.
  */
+#include "away.h"
 #include "driver.h"
 #include "ramet/export.h"
 
@@ -283,34 +284,16 @@ static bool file_take(void *arg, const void *bytes, size_t n)
     return fwrite(bytes, 1, n, arg) == n;
 }
 
-/* Imports a file into an empty store of its own and exports that; the error of either is `err`. */
-static ramet_status away(const char *path, const char *user, const char *text, size_t n, FILE *out,
-                         ramet_fsck_out *checked, ramet_error *err)
+static const char *line_that_differs(const char *a, const char *b)
 {
-    ramet *r;
-    ramet_import *m = NULL;
-    ramet_import_out added;
-    ramet_export_out sums;
-    ramet_status st = (ramet_open)(path, NULL, &r, err);
-    if (st)
-        return st;
-    ramet_call *c = (ramet_call_new)(r, user, NULL), *program = (ramet_call_new)(r, NULL, NULL);
-    st = ramet_import_begin(c, NULL, 0, &m);
-    if (!st)
-        st = ramet_import_add(m, text, n);
-    if (!st)
-        st = ramet_import_run(m, NULL, NULL, &added);
-    ramet_import_close(m);
-    if (!st)
-        st = (ramet_export)(c, &(ramet_export_in){.with_adk = !user}, file_take, out, NULL, NULL,
-                            &sums);
-    *err = *(ramet_call_error)(c);
-    (ramet_fsck)(program, NULL, NULL, checked);
-    checked->faults = NULL;
-    (ramet_call_free)(c);
-    (ramet_call_free)(program);
-    (ramet_close)(r);
-    return st;
+    static char text[1300];
+    size_t n = 0, from = 0;
+    for (; a[n] && a[n] == b[n]; n++)
+        if (a[n] == '\n')
+            from = n + 1;
+    snprintf(text, sizeof text, "%.*s | %.*s", (int)strcspn(a + from, "\n") % 600, a + from,
+             (int)strcspn(b + from, "\n") % 600, b + from);
+    return text;
 }
 
 /* What comes out of the store that it was imported into are the same bytes, for the program; a user
@@ -332,13 +315,15 @@ void run_export(world *w, const op *o)
     fclose(a);
     world_judge(w, st, M(OK));
     if (!st && !world_failed(w)) {
-        st = away(path, w->user, before, n, b, &checked, &err);
+        const ramet_options opt = {.clock = world_clock, .clock_arg = w};
+        st = away_and_back(path, &opt, w->user, before, n, b, &checked, &err);
         fflush(b);
         if (st || checked.n_all)
             world_fail(w, "import", "%s: %s, %" PRId64 " faults", ramet_status_code(st),
                        err.message, checked.n_all);
         else if (!w->user && (n != m || memcmp(before, after, n) != 0))
-            world_fail(w, "export", "what was imported comes out otherwise");
+            world_fail(w, "export", "what was imported comes out otherwise: %s",
+                       line_that_differs(before, after));
     }
     fclose(b);
     free(before);

@@ -122,7 +122,8 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_gc(c, ...) HOME(c, ramet_gc, __VA_ARGS__)
 #define ramet_backup(c, ...) HOME(c, ramet_backup, __VA_ARGS__)
 #define ramet_copy(c, ...) (ramet_copy)(via_home(c)->local, __VA_ARGS__)
-#define ramet_export(c, ...) (ramet_export)(via_home(c)->local, __VA_ARGS__)
+#define ramet_export(call, in, ...)                                                                \
+    client_export(via_of(call)->t, via_of(call)->c, in, false, __VA_ARGS__)
 /* What the client has no call for. */
 #define append_at_home(c, ...) (ramet_append)(via_home(c)->local, __VA_ARGS__)
 #define ramet_archive(c, ...) (ramet_archive)(via_home(c)->local, __VA_ARGS__)

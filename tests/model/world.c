@@ -62,7 +62,7 @@ void world_judge(world *w, ramet_status got, m_set want)
 
 /* ------------------------------------------------------------------- store */
 
-static int64_t world_clock(void *arg)
+int64_t world_clock(void *arg)
 {
     return atomic_load(&((world *)arg)->clock);
 }

@@ -50,6 +50,14 @@ test('a session, its tree, as a text', async () => {
   assert.match(html.text, /&lt;i&gt;Trip/);
   assert.doesNotMatch(html.text, /<script|https?:/);
   assert.match((await file(s, '/sessions/trip/export?format=md')).text, /^## /);
+  const { entries } = await must(s, 'GET', 'sessions/trip/entries');
+  await must(s, 'POST', 'sessions/trip/overlays', { json: { entry_id: entries[0].id, action: 'replace', text: 'hush' } });
+  assert.match((await file(s, '/sessions/trip/export?format=md&view=context')).text, /> hush/);
+  assert.match((await file(s, '/sessions/trip/export?path=true&view=context')).text, /"text":"hush"/);
+  const both = await call(s, 'GET', '/ramet/v1/sessions/trip/export?view=context');
+  assert.equal(both.status, 400);
+  assert.equal(both.body.field, 'context');
+  assert.equal((await call(s, 'GET', '/ramet/v1/sessions/trip/export?view=both')).status, 400);
   assert.equal((await call(s, 'GET', '/ramet/v1/sessions/trip/export?format=pdf')).status, 400);
   assert.equal((await call(s, 'GET', '/ramet/v1/sessions/trip/export?branch=b99&format=md')).status, 404);
   assert.equal((await call(s, 'GET', '/ramet/v1/sessions/nothing/export')).status, 404);

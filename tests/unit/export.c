@@ -4,6 +4,7 @@
  * of what a user may see, and stopped in the middle.
  */
 #include "attach.h"
+#include "away.h"
 #include "core/export/record.h"
 #include "ramet/export.h"
 #include "ramet/kagent.h"
@@ -21,157 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct {
-    ramet *store;
-    ramet_call *call;
-    char where[512];
-} other;
-
-static void other_open(void)
-{
-    ramet_error err;
-    if (!other.where[0]) {
-        if (scratch_db_on()) {
-            char name[64];
-            snprintf(name, sizeof name, "import_%ld", (long)getpid());
-            scratch_db_make(name, other.where, sizeof other.where);
-        } else {
-            snprintf(other.where, sizeof other.where, "%s/other.db", T.dir);
-        }
-    }
-    cr_assert_eq(ramet_open(other.where, NULL, &other.store, &err), RAMET_OK, "%s", err.message);
-    other.call = ramet_call_new(other.store, NULL, NULL);
-}
-
-static void other_shut(void)
-{
-    if (other.call)
-        ramet_call_free(other.call);
-    if (other.store)
-        ramet_close(other.store);
-    other.call = NULL;
-    other.store = NULL;
-}
-
-static void open_both(void)
-{
-    scratch_open();
-    other_open();
-}
-
-static void close_both(void)
-{
-    other_shut();
-    if (scratch_db_on()) {
-        char name[64];
-        snprintf(name, sizeof name, "import_%ld", (long)getpid());
-        scratch_db_drop(name);
-    }
-    scratch_close();
-}
-
 TestSuite(export, .init = open_both, .fini = close_both);
-
-/* ---------------------------------------------------------------------- files */
-
-typedef struct file {
-    char *p;
-    size_t n, cap;
-} file;
-
-static bool file_take(void *arg, const void *bytes, size_t n)
-{
-    file *f = arg;
-    if (f->n + n + 1 > f->cap) {
-        f->cap = (f->n + n + 1) * 2;
-        f->p = realloc(f->p, f->cap);
-    }
-    memcpy(f->p + f->n, bytes, n);
-    f->n += n;
-    f->p[f->n] = 0;
-    return true;
-}
-
-static ramet_export_out exported;
-
-static file file_of(ramet_call *c, const ramet_export_in *in)
-{
-    file f = {0};
-    file_take(&f, "", 0);
-    ok_for(c, ramet_export(c, in, file_take, &f, NULL, NULL, &exported));
-    cr_assert_eq(exported.bytes, (int64_t)f.n);
-    return f;
-}
-
-static file all_of(ramet_call *c)
-{
-    return file_of(c, &(ramet_export_in){.with_adk = true});
-}
-
-static ramet_import_out imported;
-
-static ramet_status import_bytes(ramet_call *c, const char *p, size_t n)
-{
-    ramet_import *m;
-    ok_for(c, ramet_import_begin(c, NULL, 0, &m));
-    for (size_t at = 0; at < n; at += 70000)
-        ok_for(c, ramet_import_add(m, p + at, n - at < 70000 ? n - at : 70000));
-    ramet_status st = ramet_import_run(m, NULL, NULL, &imported);
-    ramet_import_close(m);
-    return st;
-}
-
-static void import_file(ramet_call *c, const file *f)
-{
-    ok_for(c, import_bytes(c, f->p, f->n));
-}
-
-static void same_file(const file *a, const file *b)
-{
-    const char *x = a->p, *y = b->p;
-    for (int line = 1; *x || *y; line++) {
-        size_t n = strcspn(x, "\n"), m = strcspn(y, "\n");
-        cr_assert(n == m && memcmp(x, y, n) == 0, "line %d:\n%.600s\n%.600s", line, x, y);
-        x += n + (x[n] != 0);
-        y += m + (y[m] != 0);
-    }
-    cr_assert_eq(a->n, b->n);
-}
-
-static void sound_other(void)
-{
-    ramet_fsck_out out;
-    ok_for(other.call, ramet_fsck(other.call, NULL, NULL, &out));
-    cr_assert_eq(out.n_all, 0, "%s", out.n ? out.faults[0].what : "");
-}
-
-/* Replaces one text by another of the same length, everywhere. */
-static file changed(const file *f, const char *from, const char *to)
-{
-    file g = {0};
-    file_take(&g, f->p, f->n);
-    size_t n = strlen(from);
-    cr_assert_eq(n, strlen(to));
-    char *at = strstr(g.p, from);
-    cr_assert(at, "%s is not in the file", from);
-    memcpy(at, to, n);
-    return g;
-}
-
-/* The last line names the hash of all before it. */
-static void resign(file *f)
-{
-    uint8_t h[HASH_LEN];
-    char hex[2 * HASH_LEN + 1];
-    char *end = strstr(f->p, "{\"type\":\"end\"");
-    sha *s = sha_new();
-    sha_begin(s);
-    sha_add(s, f->p, (size_t)(end - f->p));
-    sha_end(s, h);
-    sha_free(s);
-    hex_encode(h, HASH_LEN, hex);
-    memcpy(strstr(end, "\"sha256\":\"") + 10, hex, 2 * HASH_LEN);
-}
 
 /* -------------------------------------------------------------------- material */
 
@@ -260,9 +111,10 @@ static void plant(void)
 
 Test(export, knows_every_column)
 {
-    static const int tables[] = {COPY_T_tree,  COPY_T_member,  COPY_T_session,  COPY_T_branch,
-                                 COPY_T_run,   COPY_T_move,    COPY_T_turn,     COPY_T_task,
-                                 COPY_T_place, COPY_T_indexed, COPY_T_feedback, COPY_T_verdict};
+    static const int tables[] = {COPY_T_tree,    COPY_T_member,  COPY_T_session,    COPY_T_branch,
+                                 COPY_T_run,     COPY_T_move,    COPY_T_turn,       COPY_T_task,
+                                 COPY_T_place,   COPY_T_indexed, COPY_T_feedback,   COPY_T_verdict,
+                                 COPY_T_overlay, COPY_T_prompt,  COPY_T_branch_note};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         const copy_table *t = &copy_tables[tables[i]];
         const record_def *d = NULL;
@@ -507,8 +359,8 @@ Test(export, damage_is_found_before_anything_is_written)
     damaged(&b, "line 7: entry b is not what its prefix_hash says");
     b = changed(&a, "\"type\":\"branch\"", "\"type\":\"brunch\"");
     damaged(&b, "line 5: unknown record type");
-    b = changed(&a, "\"type\":\"member\"", "\"type\":\"erased\"");
-    damaged(&b, "line 3: a record of the type \"erased\" needs a newer Ramet");
+    b = replaced(&a, "\"type\":\"member\"", "\"type\":\"template\"");
+    damaged(&b, "line 3: a record of the type \"template\" needs a newer Ramet");
     b = changed(&a, "\"version\":1", "\"version\":9");
     damaged(&b, "line 1: the file has version 9");
     b = changed(&a, "\"level\"", "\"livel\"");
@@ -572,14 +424,6 @@ Test(export, no_flipped_byte_gets_in)
     }
     import_file(other.call, &a);
     sound_other();
-}
-
-static void other_anew(void)
-{
-    static int n;
-    other_shut();
-    snprintf(other.where, sizeof other.where, "%s/other-%d.db", T.dir, n++);
-    other_open();
 }
 
 /* A file that somebody forged, with a hash that fits: whatever number in it is another one, it is

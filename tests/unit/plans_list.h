@@ -102,7 +102,7 @@
     X(branch_live, "1,100005,1")                                                                   \
     X(branch_run_off, "1,100005")                                                                  \
     X(branch_shrink, "1,100005,1,'\\x00'")                                                         \
-    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0")                                       \
+    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0,0")                                     \
     X(import_sandbox, "'new',2,1")                                                                 \
     X(branch_del, "1,100005")                                                                      \
     X(branch_detach, "1,100005,'\\x00'")                                                           \
@@ -274,11 +274,14 @@
     X(sandbox_user_count, "'','few'")                                                              \
     X(copied_range, "1," K_LONG "," K_LONG_NEXT)                                                   \
     X(copied_to, "1," K_LONG)                                                                      \
+    X(copied_of, "1," K_LONG)                                                                      \
     X(copied_over, "1," K_LONG "," K_LONG_NEXT)                                                    \
     X(copied_has, "1," K_LONG)                                                                     \
+    X(copied_link, "1," K_LONG ",0,2,2,2")                                                         \
     X(move_merges, "1,100005")                                                                     \
     X(copied_del, "1," K_LONG "," K_LONG_NEXT)                                                     \
     X(session_merged, "1,100009,1,1")                                                              \
+    X(origin_link, "5,5,2,2,NULL")                                                                 \
     X(note_get, "5,5,5")                                                                           \
     X(note_of_session, "5,5")                                                                      \
     X(note_of_tree, "5")                                                                           \

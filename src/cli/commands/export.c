@@ -102,7 +102,8 @@ int cmd_export(cli *c)
     bool all_users = opt_flag(c, "all-users");
     ramet_export_in in = {.tree = opt_flag(c, "tree"),
                           .with_adk = opt_flag(c, "with-adk"),
-                          .path = opt_flag(c, "path")};
+                          .path = opt_flag(c, "path"),
+                          .context = opt_flag(c, "context")};
     ramet_export_out out;
     progress p;
     int code;

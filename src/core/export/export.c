@@ -58,8 +58,23 @@ bool export_tick(export_job *j, int64_t entries)
 
 /* ----------------------------------------------------------------------- trees */
 
+/* A branch that was asked for must be one of the session. */
+static ramet_status branches_check(const export_job *j, const export_tree *t)
+{
+    for (size_t i = 0; i < j->in->n_branches; i++) {
+        const export_branch *b = export_branch_at(t, j->in->branches[i]);
+        const export_session *s = b ? export_session_at(t, b->row.meta.session) : NULL;
+        if (!s || !s->full || b->row.meta.log != RAMET_LOG_MAIN)
+            return call_fail(j->call, RAMET_BRANCH_NOT_FOUND, "branch",
+                             "session %s has no branch b%lld", j->in->session,
+                             (long long)j->in->branches[i]);
+    }
+    return RAMET_OK;
+}
+
 static ramet_status tree_format(export_job *j, export_tree *t)
 {
+    TRY(branches_check(j, t));
     return j->in->format == RAMET_EXPORT_JSONL ? export_jsonl_tree(j, t) : export_text_tree(j, t);
 }
 
@@ -148,6 +163,11 @@ static ramet_status in_check(ramet_call *c, const ramet_export_in *in)
                          "the export of a tree names one of its sessions");
     if (in->n_branches && (!in->session || in->tree))
         return call_fail(c, RAMET_INVALID, "branches", "branches are chosen of one session");
+    if (in->context && jsonl &&
+        (!in->session || in->tree || in->path == (in->n_branches > 0) || in->n_branches > 1))
+        return call_fail(c, RAMET_INVALID, "context",
+                         "as jsonl the context view is exported of one path of one session; choose "
+                         "it with path, or with one branch");
     if (in->with_adk && !jsonl)
         return call_fail(c, RAMET_INVALID, "with_adk", "the adk log is exported as jsonl alone");
     if (in->with_adk && (in->path || in->n_branches))

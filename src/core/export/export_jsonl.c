@@ -14,15 +14,7 @@
 
 /* ------------------------------------------------------------------ references */
 
-/* Replaces the numbers of the store in a row by those of the file. False: the row refers to
- * something that is not in the file, and is not either. */
-typedef struct row_writer {
-    export_job *job;
-    export_tree *tree;
-    record_kind kind;
-} row_writer;
-
-static bool key_number(const export_tree *t, int64_t *k)
+bool export_key_number(const export_tree *t, int64_t *k)
 {
     const export_branch *b = export_branch_at(t, KEY_BRANCH(*k));
     if (!b || !b->n || KEY_POS(*k) < b->row.meta.base || KEY_POS(*k) >= b->len)
@@ -78,13 +70,18 @@ static bool cell_number(const row_writer *w, const record_column *c, copy_cell *
         return branch_number(w, c, &v->number);
     case COLUMN_KEY:
         return w->kind == RECORD_RUN ? run_number(w->tree, &v->number)
-                                     : key_number(w->tree, &v->number);
+                                     : export_key_number(w->tree, &v->number);
+    case COLUMN_ENTRY:
+        return !v->number || export_key_number(w->tree, &v->number);
+    case COLUMN_OVERLAY:
+        v->number = export_overlay_at(w->tree, v->number);
+        return true;
     default:
         return true;
     }
 }
 
-static bool row_numbers(const row_writer *w, copy_cell *row)
+bool export_row_numbers(const row_writer *w, copy_cell *row)
 {
     const record_def *d = &record_defs[w->kind];
     const copy_table *t = &copy_tables[d->table];
@@ -98,7 +95,7 @@ static bool row_each(void *arg, const copy_table *table, copy_cell *row)
 {
     row_writer *w = arg;
     (void)table;
-    if (!row_numbers(w, row))
+    if (!export_row_numbers(w, row))
         return true;
     record_open(&w->job->w, w->kind);
     record_columns(&w->job->w, w->kind, row);
@@ -113,7 +110,7 @@ static void rows_write(export_job *j, export_tree *t, record_kind kind)
 
 /* ----------------------------------------------------- tree, sessions, branches */
 
-static void tree_write(export_job *j, const export_tree *t)
+void export_tree_record(export_job *j, const export_tree *t)
 {
     const copy_table *table = &copy_tables[COPY_T_tree];
     copy_cell row[RECORD_COLUMNS];
@@ -158,13 +155,30 @@ static void tags_write(export_job *j, const export_tree *t, const export_session
         jw_end_array(&j->w);
 }
 
-/* What a session was made by beside forking: the client, and the session that started it, when the
- * caller may see that. */
-static void origin_write(export_job *j, const export_tree *t, const export_session *s)
+/* Another tree is in the file when all that the caller may see is (X4). */
+bool export_session_named(export_job *j, const export_tree *t, int64_t tree, int64_t no,
+                          const char **id)
 {
     session_full from;
     txn look = *t->tx;
+    const export_session *s = tree == t->tree ? export_session_at(t, no) : NULL;
     look.arena = j->entry;
+    if (s && s->full)
+        *id = s->access.id;
+    if (tree == t->tree || j->in->session || export_prunes(j))
+        return s && s->full;
+    bool named = session_by_no(&look, tree, no, &from) && !session_gone(&look, &from.access) &&
+                 session_visible(&look, &from.access);
+    if (named)
+        *id = from.id;
+    return named;
+}
+
+/* What a session was made by beside forking: the client, and the session that started it, when that
+ * is in the file. */
+static void origin_write(export_job *j, const export_tree *t, const export_session *s)
+{
+    const char *from;
     db_stmt *q = db_query(t->tx->db, Q_origin_get);
     q_int(q, 1, t->tree);
     q_int(q, 2, s->access.no);
@@ -178,14 +192,29 @@ static void origin_write(export_job *j, const export_tree *t, const export_sessi
     jw_key(&j->w, "origin");
     jw_object(&j->w);
     jw_kstr(&j->w, "client", client ? client : "");
-    if (no && session_by_no(&look, tree, no, &from) && !session_gone(&look, &from.access) &&
-        session_visible(&look, &from.access)) {
-        jw_kstr(&j->w, "session", from.id);
+    if (no && export_session_named(j, t, tree, no, &from)) {
+        jw_kstr(&j->w, "session", from);
         if (entry)
             jw_kstr(&j->w, "entry", entry);
     }
     jw_end_object(&j->w);
     arena_reset(j->entry);
+}
+
+void export_session_record(export_job *j, const export_tree *t, const export_session *s,
+                           const copy_cell *row)
+{
+    record_open(&j->w, RECORD_SESSION);
+    record_columns(&j->w, RECORD_SESSION, row);
+    tags_write(j, t, s);
+    if (!j->in->context)
+        origin_write(j, t, s);
+    export_line(j);
+}
+
+void export_members(export_job *j, export_tree *t)
+{
+    rows_write(j, t, RECORD_MEMBER);
 }
 
 static void session_write(export_job *j, export_tree *t, const export_session *s)
@@ -201,15 +230,11 @@ static void session_write(export_job *j, export_tree *t, const export_session *s
     row[record_column_at(table, "no")].number = s->n;
     if (t->pruned)
         export_pruned_session(t, s, row);
-    if (!row_numbers(&w, row)) {
+    if (!export_row_numbers(&w, row)) {
         db_fail(t->tx->db, RAMET_DAMAGED, "session %s is damaged; run fsck", s->access.id);
         return;
     }
-    record_open(&j->w, RECORD_SESSION);
-    record_columns(&j->w, RECORD_SESSION, row);
-    tags_write(j, t, s);
-    origin_write(j, t, s);
-    export_line(j);
+    export_session_record(j, t, s, row);
 }
 
 /* The record of a branch has the columns of its row, as far as they are in the file. */
@@ -220,21 +245,31 @@ static void branch_write(export_job *j, export_tree *t, const export_branch *b)
     const export_branch *over = r->over ? export_branch_at(t, r->over) : NULL;
     bool replaced = over && over->n && over->len > r->meta.base &&
                     over->row.meta.base <= r->meta.base && b->full;
+    int type = r->meta.type;
+    int64_t kind = 0;
+    if (t->pruned)
+        export_pruned_branch(t, b, &type, &kind);
     const struct {
         const char *column;
         int64_t value;
-    } numbers[] = {{"id", b->n},           {"session", r->meta.session},
-                   {"log", r->meta.log},   {"parent", r->meta.parent},
-                   {"base", r->meta.base}, {"over", replaced ? r->over : 0},
-                   {"type", r->meta.type}, {"created", r->created},
-                   {"len", b->len},        {"touched", b->full ? r->touched : r->created}};
+    } numbers[] = {{"id", b->n},
+                   {"session", r->meta.session},
+                   {"log", r->meta.log},
+                   {"parent", r->meta.parent},
+                   {"base", r->meta.base},
+                   {"over", replaced ? r->over : 0},
+                   {"type", type},
+                   {"created", r->created},
+                   {"len", b->len},
+                   {"touched", b->full ? r->touched : r->created},
+                   {"overlay", export_branch_overlay(t, b)}};
     row_writer w = {j, t, RECORD_BRANCH};
     copy_cell row[RECORD_COLUMNS] = {{0}};
     char start[2 * HASH_LEN + 1];
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         row[record_column_at(table, numbers[i].column)].number = numbers[i].value;
     row[record_column_at(table, "tip")] = (copy_cell){.bytes = (const char *)b->tip, .n = HASH_LEN};
-    if (!row_numbers(&w, row)) {
+    if (!export_row_numbers(&w, row)) {
         db_fail(t->tx->db, RAMET_DAMAGED, "branch b%lld is damaged; run fsck",
                 (long long)r->meta.id);
         return;
@@ -250,18 +285,9 @@ static void branch_write(export_job *j, export_tree *t, const export_branch *b)
 
 /* ------------------------------------------------------------------ attachments */
 
-typedef struct attachment_finder {
-    export_job *job;
-    export_tree *tree;
-    size_t k, id; /* columns */
-    VEC(attachment_row) list;
-    uint32_t *slots; /* index into `list` + 1, by hash of the id */
-    size_t n_slots;
-} attachment_finder;
-
 static void slot_put(attachment_finder *f, size_t i)
 {
-    size_t s = hash_text(f->list.items[i].id) & (f->n_slots - 1);
+    size_t s = hash_text(f->list.items[i]->id) & (f->n_slots - 1);
     while (f->slots[s])
         s = (s + 1) & (f->n_slots - 1);
     f->slots[s] = (uint32_t)i + 1;
@@ -271,14 +297,14 @@ static bool is_listed(const attachment_finder *f, const char *id)
 {
     size_t s = f->n_slots ? hash_text(id) & (f->n_slots - 1) : 0;
     for (; f->n_slots && f->slots[s]; s = (s + 1) & (f->n_slots - 1))
-        if (strcmp(f->list.items[f->slots[s] - 1].id, id) == 0)
+        if (strcmp(f->list.items[f->slots[s] - 1]->id, id) == 0)
             return true;
     return false;
 }
 
-static void list_add(attachment_finder *f, const attachment_row *r)
+static void list_add(attachment_finder *f, attachment_row *r)
 {
-    VEC_PUSH(f->tree->arena, &f->list, *r);
+    VEC_PUSH(f->tree->arena, &f->list, r);
     if (f->list.n * 2 <= f->n_slots) {
         slot_put(f, f->list.n - 1);
         return;
@@ -289,32 +315,35 @@ static void list_add(attachment_finder *f, const attachment_row *r)
         slot_put(f, i);
 }
 
+bool export_attachment_add(attachment_finder *f, const char *id)
+{
+    txn look = *f->tree->tx;
+    if (is_listed(f, id))
+        return true;
+    attachment_row *r = arena_alloc(f->tree->arena, sizeof *r);
+    look.arena = f->tree->arena;
+    if (!attachment_load(&look, id, r)) {
+        db_fail(look.db, RAMET_DAMAGED, "attachment %s is missing; run fsck", id);
+        return false;
+    }
+    list_add(f, r);
+    return true;
+}
+
 static bool attached_each(void *arg, const copy_table *table, copy_cell *row)
 {
     attachment_finder *f = arg;
-    attachment_row r;
-    txn look = *f->tree->tx;
     int64_t k = row[f->k].number;
     (void)table;
-    if (!key_number(f->tree, &k) || is_listed(f, row[f->id].bytes))
-        return true;
-    look.arena = f->tree->arena;
-    if (!attachment_load(&look, row[f->id].bytes, &r)) {
-        db_fail(look.db, RAMET_DAMAGED, "attachment %s is missing; run fsck", row[f->id].bytes);
-        return false;
-    }
-    list_add(f, &r);
-    return true;
+    return !export_key_number(f->tree, &k) || export_attachment_add(f, row[f->id].bytes);
 }
 
 /* Each once, in the order in which the tree refers to them first. */
 static void attachments_find(export_job *j, export_tree *t)
 {
     const copy_table *table = &copy_tables[COPY_T_attached];
-    attachment_finder f = {.job = j,
-                           .tree = t,
-                           .k = record_column_at(table, "k"),
-                           .id = record_column_at(table, "attachment")};
+    attachment_finder f = {
+        .tree = t, .k = record_column_at(table, "k"), .id = record_column_at(table, "attachment")};
     export_rows(t->tx, j->page, table, t->tree, NULL, attached_each, &f);
     t->attachments = f.list.items;
     t->n_attachments = f.list.n;
@@ -386,7 +415,7 @@ ramet_status export_jsonl_contents(export_job *j, const export_tree *t)
     ramet_status st = RAMET_OK;
     w->job = j;
     for (size_t i = 0; i < t->n_attachments && st == RAMET_OK && !j->stopped; i++) {
-        st = attachment_write(w, &t->attachments[i]);
+        st = attachment_write(w, t->attachments[i]);
         arena_reset(j->entry);
     }
     return st;
@@ -412,13 +441,11 @@ static void maybe_write(json_writer *w, const char *name, const char *text)
         jw_kstr(w, name, text);
 }
 
-static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
-                        const entry_cols *cols, int64_t peer)
+void export_entry_begin(export_job *j, int64_t n, const ramet_entry *e, const entry_cols *cols)
 {
-    export_job *j = arg;
     json_writer *w = &j->w;
     record_open(w, RECORD_ENTRY);
-    jw_kint(w, "branch", b->n);
+    jw_kint(w, "branch", n);
     jw_kint(w, "position", e->position);
     jw_kstr(w, "id", e->id);
     jw_kstr(w, "role", ramet_role_name(e->role));
@@ -436,10 +463,25 @@ static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
     if (e->usage)
         usage_put(w, e->usage);
     record_json(w, "state_delta", e->state_delta);
-    if (peer)
-        jw_kint(w, "peer", peer);
-    jw_kstr(w, "prefix_hash", e->hash);
+}
+
+bool export_entry_end(export_job *j, const char *hash)
+{
+    jw_kstr(&j->w, "prefix_hash", hash);
     return export_line(j) && export_tick(j, 1);
+}
+
+static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
+                        const entry_cols *cols, int64_t peer)
+{
+    row_writer *to = arg;
+    export_job *j = to->job;
+    export_entry_begin(j, b->n, e, cols);
+    if (peer)
+        jw_kint(&j->w, "peer", peer);
+    if (e->copied)
+        export_origins(j, to->tree, e);
+    return export_entry_end(j, e->hash);
 }
 
 /* Parents before children: the base of a child is above that of its parent. */
@@ -454,6 +496,7 @@ static int up_order(const void *a, const void *b)
 static void branches_entries(export_job *j, export_tree *t)
 {
     export_branch **up = arena_array(j->tree, t->n_branches + 1, sizeof *up);
+    row_writer w = {j, t, RECORD_ENTRY};
     size_t n = 0;
     for (size_t i = 0; i < t->n_branches; i++)
         if (t->branches[i].n)
@@ -461,7 +504,7 @@ static void branches_entries(export_job *j, export_tree *t)
     if (n)
         qsort(up, n, sizeof *up, up_order);
     for (size_t i = 0; i < n; i++)
-        if (!export_entries(j, t, up[i], up[i]->row.meta.base, up[i]->len, entry_write, j))
+        if (!export_entries(j, t, up[i], up[i]->row.meta.base, up[i]->len, entry_write, &w))
             return;
 }
 
@@ -522,7 +565,7 @@ static bool place_each(void *arg, const copy_table *table, copy_cell *row)
         return row_each(&p->rows, table, row);
     if (strncmp(name, p->before, strlen(p->before)) != 0)
         return false;
-    if (!s->full || !row_numbers(&p->rows, row))
+    if (!s->full || !export_row_numbers(&p->rows, row))
         return true;
     row[at] = (copy_cell){.bytes = rest, .n = strlen(rest)};
     record_open(&j->w, RECORD_PLACE);
@@ -654,8 +697,10 @@ ramet_status export_jsonl_begin(export_job *j)
 
 ramet_status export_jsonl_tree(export_job *j, export_tree *t)
 {
-    tree_write(j, t);
-    rows_write(j, t, RECORD_MEMBER);
+    if (j->in->context)
+        return export_context_tree(j, t);
+    export_tree_record(j, t);
+    export_members(j, t);
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].n)
             session_write(j, t, &t->sessions[i]);
@@ -672,7 +717,9 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
         rows_write(j, t, RECORD_RUN);
         rows_write(j, t, RECORD_MOVE);
     }
+    export_overlays(j, t);
     rows_each(j, t, RECORD_TURN, turn_each);
+    export_prompts(j, t);
     rows_each(j, t, RECORD_TASK, task_each);
     places_write(j, t);
     rows_write(j, t, RECORD_SEARCH_TEXT);

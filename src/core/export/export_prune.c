@@ -7,9 +7,9 @@
  *       and its first branch, which may be empty then: a session begins there.
  *   N2  The head log has the moves that made these branches, in their order, each with its kind,
  * time and reason; then a switch to the head, when that is not the last one. So undo leads back
- *       from path to path.
- *   N3  The record has the entries that are left, branch by branch.
- *   N4  The adk log is left out.
+ * from path to path. Where overlays were changed between two of them, by moves that are left out,
+ * the second one changes them. N3  The record has the entries that are left, branch by branch. N4
+ * The adk log is left out.
  */
 #include "core/export/export.h"
 
@@ -83,6 +83,19 @@ void export_pruned_session(const export_tree *t, const export_session *s, copy_c
     row[record_column_at(table, "moves")].number = n;
 }
 
+void export_pruned_branch(const export_tree *t, const export_branch *b, int *type, int64_t *kind)
+{
+    if (!b->before)
+        return;
+    bool same = export_branch_overlay(t, b) == export_branch_overlay(t, b->before);
+    if (!same)
+        *type = RAMET_EXPLICIT;
+    if (!same && *kind != RAMET_MOVE_MERGE)
+        *kind = RAMET_MOVE_OVERLAY;
+    else if (same && *kind == RAMET_MOVE_OVERLAY)
+        *kind = RAMET_MOVE_REWIND;
+}
+
 typedef struct prune_writer {
     export_job *job;
     export_tree *tree;
@@ -151,8 +164,11 @@ static bool move_each(void *arg, const copy_table *table, copy_cell *row)
     if (b && b->n && !export_begins(s, &b->row) && b->row.meta.session == s->access.no &&
         b->row.created == at && row[record_column_at(table, "kind")].number != RAMET_MOVE_SWITCH &&
         row[record_column_at(table, "kind")].number != RAMET_MOVE_UNDO &&
-        row[record_column_at(table, "kind")].number != RAMET_MOVE_REDO)
+        row[record_column_at(table, "kind")].number != RAMET_MOVE_REDO) {
+        int type = b->row.meta.type;
+        export_pruned_branch(p->tree, b, &type, &row[record_column_at(table, "kind")].number);
         move_put(p, row, to);
+    }
     return !p->job->stopped;
 }
 

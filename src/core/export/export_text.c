@@ -211,8 +211,7 @@ static void part_put(text_writer *w, arena *a, const json_doc *d, const json_nod
     }
 }
 
-static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
-                      const entry_cols *cols, int64_t peer)
+static bool entry_show(void *arg, const ramet_entry *e)
 {
     static const char *const names[] = {"", "User", "Assistant", "Tool", "System"};
     text_writer *w = arg;
@@ -220,9 +219,6 @@ static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
     buf *out = &j->text;
     char when[TIME_TEXT];
     json_doc d;
-    (void)b;
-    (void)cols;
-    (void)peer;
     time_text(e->created, when);
     if (w->html) {
         buf_printf(out, "<article class=\"%s\"><header><b>%s</b>", ramet_role_name(e->role),
@@ -251,6 +247,15 @@ static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
     return export_flush(j, false) && export_tick(j, 1);
 }
 
+static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
+                      const entry_cols *cols, int64_t peer)
+{
+    (void)b;
+    (void)cols;
+    (void)peer;
+    return entry_show(arg, e);
+}
+
 /* -------------------------------------------------------------------------- paths */
 
 /* Entries [from, to) of the path that ends with a branch. */
@@ -258,6 +263,10 @@ static void path_put(text_writer *w, const export_branch *head, int64_t from, in
 {
     const export_tree *t = w->tree;
     VEC(const export_branch *) up = {0};
+    if (w->job->in->context) {
+        export_context(w->job, t, head, from, to, entry_show, w);
+        return;
+    }
     for (const export_branch *b = head; b; b = export_branch_at(t, b->row.meta.parent))
         VEC_PUSH(t->arena, &up, b);
     for (size_t i = up.n; i-- > 0;) {
@@ -434,24 +443,9 @@ static void session_put(text_writer *w)
         buf_puts(&w->job->text, "</section>\n");
 }
 
-/* A branch that was asked for must be one of the session. */
-static ramet_status branches_check(const text_writer *w)
-{
-    const ramet_export_in *in = w->job->in;
-    for (size_t i = 0; i < in->n_branches; i++) {
-        const export_branch *b = export_branch_at(w->tree, in->branches[i]);
-        if (!b || !b->full || b->row.meta.log != RAMET_LOG_MAIN)
-            return call_fail(w->job->call, RAMET_BRANCH_NOT_FOUND, "branch",
-                             "session %s has no branch b%lld", in->session,
-                             (long long)in->branches[i]);
-    }
-    return RAMET_OK;
-}
-
 ramet_status export_text_tree(export_job *j, export_tree *t)
 {
     text_writer w = {.job = j, .tree = t, .html = j->in->format == RAMET_EXPORT_HTML};
-    TRY(branches_check(&w));
     for (size_t i = 0; i < t->n_sessions && !j->stopped; i++) {
         if (!t->sessions[i].full)
             continue;

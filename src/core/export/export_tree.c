@@ -274,15 +274,16 @@ static void numbers_give(const export_job *j, export_tree *t)
     for (size_t i = 0; i < t->n_branches; i++) {
         export_branch *b = &t->branches[i];
         const branch_meta *m = &b->row.meta;
-        const export_session *s = export_session_at(t, m->session);
+        export_session *s = export_session_at(t, m->session);
         bool first = prunes_records(j) && s && export_begins(s, &b->row);
         bool in = b->full || b->need > m->base || first;
-        t->pruned |=
-            s && s->full && (!in || (!b->full && b->need < b->row.len)) && prunes_records(j);
+        bool chosen = prunes_records(j) && s && s->full;
+        t->pruned |= chosen && !in;
         if (!in)
             continue;
         b->n = ++t->branches_out;
         b->len = b->full ? b->row.len : b->need > m->base ? b->need : m->base;
+        t->pruned |= chosen && b->len < b->row.len;
         t->entries_out += b->len - m->base;
         hash_at(t, m->parent, m->base, b->start);
         if (b->len == b->row.len)
@@ -291,7 +292,11 @@ static void numbers_give(const export_job *j, export_tree *t)
             memcpy(b->tip, b->start, HASH_LEN);
         else
             hash_at(t, m->id, b->len, b->tip);
-        place_mark(t, export_session_at(t, m->session));
+        place_mark(t, s);
+        if (s && s->full && m->log == RAMET_LOG_MAIN) {
+            b->before = s->newest;
+            s->newest = b;
+        }
     }
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].n)
@@ -309,12 +314,22 @@ static bool tree_each(void *arg, const copy_table *table, copy_cell *row)
     return true;
 }
 
+const char *export_id(arena *a, const uint8_t hash[HASH_LEN])
+{
+    uint8_t h[HASH_LEN];
+    char hex[2 * HASH_LEN + 1];
+    memcpy(h, hash, HASH_LEN);
+    h[6] = (uint8_t)(0x80 | (h[6] & 0x0f)); /* UUIDv8 */
+    h[8] = (uint8_t)(0x80 | (h[8] & 0x3f));
+    hex_encode(h, HASH_LEN, hex);
+    return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+}
+
 /* A part of a tree is another tree where it is imported: its id is made of the tree's and those of
  * the sessions in it. A tree that has nothing else for the caller keeps its own. */
 static const char *part_id(export_job *j, const export_tree *t)
 {
     uint8_t h[HASH_LEN];
-    char hex[2 * HASH_LEN + 1];
     sha *s = j->call->hasher;
     sha_begin(s);
     sha_add(s, "ramet part\n", 11);
@@ -323,11 +338,7 @@ static const char *part_id(export_job *j, const export_tree *t)
         if (t->sessions[i].full)
             sha_add(s, t->sessions[i].access.id, strlen(t->sessions[i].access.id) + 1);
     sha_end(s, h);
-    h[6] = (uint8_t)(0x80 | (h[6] & 0x0f)); /* UUIDv8 */
-    h[8] = (uint8_t)(0x80 | (h[8] & 0x3f));
-    hex_encode(h, HASH_LEN, hex);
-    return arena_printf(t->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16,
-                        hex + 20);
+    return export_id(t->arena, h);
 }
 
 bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, export_tree *t)
@@ -359,6 +370,7 @@ bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, exp
         if (t->sessions[i].full)
             place_mark(t, &t->sessions[i]);
     numbers_give(j, t);
+    export_overlays_load(j, t);
     if (full < living || t->pruned)
         t->id = part_id(j, t);
     return db_status(tx->db) == RAMET_OK;

@@ -292,7 +292,7 @@ static ramet_status passes(import_job *j)
         }
         j->t.tree = 0;
     }
-    return RAMET_OK;
+    return import_links_write(j);
 }
 
 ramet_status ramet_import_run(ramet_import *m, ramet_progress progress, void *arg,

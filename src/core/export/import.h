@@ -8,12 +8,17 @@
  *   M2  While a tree is being written, its sessions are tombstones (G5 in core/upkeep/gc.c), and
  *       each branch is as long as the entries that were written to it, and starts on its parent
  *       only when that is complete. So at any time the store is sound, nobody sees anything of the
- * tree, and gc removes it when the import died. The last transaction puts the sessions in place of
- * their tombstones, after fsck's own checks of how they, their moves, records and branches refer to
- * each other. M3  A note in `meta` ("import TREE") says which process writes a tree and until when;
- * gc leaves the tree alone until then. M4  What is in the store already is compared and not
- * written. So an import that was interrupted is done again from the start, and writes only what is
- * missing. M5  Memory grows with the sessions and branches of one tree, and with one batch of rows.
+ *       tree, and gc removes it when the import died. The last transaction puts the sessions in
+ *       place of their tombstones, after fsck's own checks of how they, their moves, records and
+ *       branches refer to each other.
+ *   M3  A note in `meta` ("import TREE") says which process writes a tree and until when; gc leaves
+ *       the tree alone until then.
+ *   M4  What is in the store already is compared and not written. So an import that was interrupted
+ *       is done again from the start, and writes only what is missing.
+ *   M5  Memory grows with the sessions, branches and overlays of one tree, with one batch of rows,
+ *       and by some bytes for each reference from one tree to another.
+ *   M6  References between trees are set when all trees are there, whichever comes first; also
+ * those that an import which died had not set yet.
  *
  * Files of other programs come into the same spool; src/foreign reads them.
  *
@@ -22,7 +27,9 @@
  *   import_check.c   the first pass
  *   import_known.c   what of a tree is in the store already
  *   import_write.c   the second pass: rows in bounded transactions
+ *   import_more.c    overlays, what agents were sent, origins of copies, erased entries
  *   import_end.c     the last transaction of a tree
+ *   import_links.c   references between trees
  */
 #ifndef CORE_EXPORT_IMPORT_H
 #define CORE_EXPORT_IMPORT_H
@@ -30,6 +37,7 @@
 #include "ramet/export.h"
 #include "core/export/import_lock.h"
 #include "core/export/record.h"
+#include "core/model/copied.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
 
@@ -52,7 +60,7 @@ typedef struct import_session {
 } import_session;
 
 typedef struct import_branch {
-    int64_t session, parent, over, base, len, created, touched;
+    int64_t session, parent, over, base, len, created, touched, overlay;
     int log, type;
     uint8_t start[HASH_LEN], tip[HASH_LEN];
     /* the first pass */
@@ -66,6 +74,11 @@ typedef struct import_branch {
     bool live, last; /* a head; the record goes on here */
 } import_branch;
 
+/* Of an overlay: what its set takes (O3 in core/model/overlay_set.c). */
+typedef struct import_overlay_sum {
+    int64_t size, bytes;
+} import_overlay_sum;
+
 /* A tree of the file: what is known of it from its first records. */
 typedef struct import_tree {
     const char *id, *sandbox;
@@ -74,9 +87,16 @@ typedef struct import_tree {
     import_session *sessions;                  /* by number, from 1 */
     import_branch *branches;
     size_t *kids;
-    int64_t have_sessions, have_branches, have_entries, have_full;
+    import_overlay_sum *overlays; /* by number, from 1 */
+    int64_t have_sessions, have_branches, have_entries, have_full, have_overlays;
     int64_t tree; /* its number in the store, once it is being written */
 } import_tree;
+
+/* A record that refers to another tree. */
+typedef struct import_link {
+    int64_t offset, line;
+    size_t mark; /* of its tree */
+} import_link;
 
 /* Where a tree lies in the file. */
 typedef struct import_mark {
@@ -86,13 +106,21 @@ typedef struct import_mark {
     bool known;
 } import_mark;
 
+/* What an entry's record says beside the entry. */
+typedef struct import_about {
+    int64_t branch, peer;
+    copied_from *origins; /* of a copy */
+    size_t n_origins;
+    bool foreign; /* one of them is in another tree */
+} import_about;
+
 typedef struct import_op {
     enum { OP_ROW, OP_ENTRY } kind;
     record_kind of; /* OP_ROW */
     copy_cell *row;
     entry_new *entry; /* OP_ENTRY */
+    import_about about;
     import_branch *branch;
-    int64_t peer;
     int64_t line;
 } import_op;
 
@@ -105,7 +133,8 @@ typedef struct import_job {
     const char *user; /* NULL: owners and members are those of the file */
     arena *all, *tree, *line, *batch, *scratch;
     VEC(import_mark) marks;
-    int64_t total, done; /* entries */
+    VEC(import_link) links; /* in `all` */
+    int64_t total, done;    /* entries */
     import_tree t;
     VEC(import_op) ops; /* in `batch` */
     char host[HOST_TEXT];
@@ -119,6 +148,15 @@ ramet_status import_stopped(import_job *j);
 
 /* ---- import_read.c */
 
+/* What a check of the library found wrong is wrong with the line. */
+ramet_status import_checked(import_job *j, int64_t line, ramet_status st);
+/* References to sessions, branches and entries of the tree, from 1; 0 is none. With `translate`
+ * they become numbers of the store. */
+ramet_status import_session_ref(import_job *j, int64_t line, bool may_be_gone, bool translate,
+                                int64_t *v);
+ramet_status import_branch_ref(import_job *j, int64_t line, bool translate, int64_t *v);
+ramet_status import_key_ref(import_job *j, int64_t line, bool may_be_end, bool translate,
+                            int64_t *v);
 void reader_init(import_reader *r, int fd, size_t most);
 void reader_release(import_reader *r);
 void reader_seek(import_reader *r, int64_t offset, int64_t line);
@@ -136,7 +174,7 @@ ramet_status import_model(import_job *j, record *r, int64_t line);
 /* An entry from its record. `writing`: it is made ready to be written, and its hash is not computed
  * again. */
 ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, entry_new *n,
-                          int64_t *branch, int64_t *peer);
+                          import_about *about);
 /* References of a row to sessions and branches of the tree, checked; with `translate` they become
  * numbers of the store. */
 ramet_status import_refs(import_job *j, record_kind kind, copy_cell *row, int64_t line,
@@ -144,16 +182,39 @@ ramet_status import_refs(import_job *j, record_kind kind, copy_cell *row, int64_
 /* The `sides` of a verdict; with `translate` as the store keeps them. */
 ramet_status import_sides(import_job *j, record *r, int64_t line, bool translate, const char **out);
 
+/* ---- import_more.c */
+
+/* The member `origins` of an entry; with `translate` in numbers of the store. One in another tree
+ * is empty until all trees are there (M6). */
+ramet_status import_origins(import_job *j, record *r, int64_t line, bool translate,
+                            import_about *about);
+/* The n-th origin when it is in another tree; false: it is not. In the record's arena. */
+typedef struct import_foreign {
+    const char *session, *entry;
+    uint8_t hash[HASH_LEN];
+} import_foreign;
+bool import_origin_foreign(record *r, size_t n, import_foreign *out);
+/* Room for one more of `have` rows. */
+void *import_grow(arena *a, void *items, int64_t have, size_t size);
+/* The next overlay of the tree, checked; with `translate` a row as the store keeps it. */
+ramet_status import_overlay(import_job *j, record *r, int64_t line, bool translate, copy_cell *row);
+/* What the agent of a turn was sent, checked; `data` is packed with `translate`. */
+ramet_status import_prompt(import_job *j, record *r, int64_t line, bool translate, copy_cell *row);
+
 /* ---- the passes */
 
 ramet_status import_check(import_job *j);
 /* Whether the store has the whole tree (*known), nothing of it, or something else of it, which is
  * RAMET_IMPORT_CONFLICT. After its branches were read. */
 ramet_status import_known(import_job *j, const import_mark *m, bool *known);
+/* Whether a turn or task of the store has the id. One that an import which died has left, in a tree
+ * that nobody sees, does not count: *left_in is that tree, else 0. */
+bool import_id_taken(txn *tx, record_kind kind, const char *id, int64_t *left_in);
 /* RAMET_IMPORT_CONFLICT when the store has another thing of that kind with the id. */
 ramet_status import_id_free(import_job *j, record_kind kind, const char *id, int64_t line);
 ramet_status import_tree_write(import_job *j, const import_mark *m);
 ramet_status import_tree_end(import_job *j, const import_mark *m);
+ramet_status import_links_write(import_job *j);
 /* Length, tip and marks of a branch, as they are by now. */
 void import_branch_update(txn *tx, const import_branch *b);
 /* Inserts a row by its table. */

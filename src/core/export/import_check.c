@@ -41,6 +41,8 @@ static int stage_of(record_kind kind)
 {
     if (kind == RECORD_GONE)
         return RECORD_SESSION;
+    if (kind == RECORD_ERASED)
+        return RECORD_ENTRY;
     return kind == RECORD_CONTENT_PART ? RECORD_ATTACHMENT : (int)kind;
 }
 
@@ -255,13 +257,21 @@ static ramet_status entry_chain(check *k, import_branch *b, const entry_new *e, 
     return RAMET_OK;
 }
 
-static ramet_status entry_check(check *k, record *r, int64_t line)
+/* M6 */
+static void link_add(check *k, int64_t offset, int64_t line)
+{
+    import_link link = {offset, line, k->j->marks.n};
+    VEC_PUSH(k->j->all, &k->j->links, link);
+}
+
+static ramet_status entry_check(check *k, record *r, int64_t offset, int64_t line)
 {
     import_job *j = k->j;
     import_tree *t = &j->t;
     entry_new e;
-    int64_t branch, peer;
-    TRY(import_entry(j, r, line, false, &e, &branch, &peer));
+    import_about about;
+    TRY(import_entry(j, r, line, false, &e, &about));
+    int64_t branch = about.branch;
     while (k->at < (size_t)t->have_branches &&
            t->branches[k->order[k->at]].next == t->branches[k->order[k->at]].len)
         k->at++;
@@ -270,7 +280,11 @@ static ramet_status entry_check(check *k, record *r, int64_t line)
         return import_damaged(j, line, "the entry at position %lld of branch %lld is out of order",
                               (long long)e.entry.position, (long long)branch);
     import_branch *b = &t->branches[branch - 1];
-    if (peer && b->log != RAMET_LOG_ADK)
+    if (about.n_origins && b->log != RAMET_LOG_MAIN)
+        return import_damaged(j, line, "only entries of the log main are copies");
+    if (about.foreign)
+        link_add(k, offset, line);
+    if (about.peer && b->log != RAMET_LOG_ADK)
         return import_damaged(j, line, "only entries of the adk log have a peer");
     for (size_t i = 0; i < e.n_files; i++)
         wanted_add(k, e.files[i]);
@@ -327,9 +341,11 @@ static ramet_status note_check(check *k, const copy_cell *row, int64_t line)
 static ramet_status row_check(check *k, record *r, int64_t line)
 {
     import_job *j = k->j;
-    const copy_table *t = &copy_tables[record_defs[r->kind].table];
     copy_cell row[RECORD_COLUMNS];
     const char *sides;
+    if (record_defs[r->kind].table < 0)
+        return import_damaged(j, line, "this Ramet keeps no records of the type \"%s\"",
+                              record_defs[r->kind].type);
     record_row(r, row);
     if (r->kind == RECORD_PLACE && record_maybe(r, "of"))
         record_int(r, "session", 1, j->t.have_sessions);
@@ -342,6 +358,7 @@ static ramet_status row_check(check *k, record *r, int64_t line)
     TRY(import_refs(j, r->kind, row, line, false));
     if (r->kind == RECORD_BRANCH_NOTE)
         return note_check(k, row, line);
+    const copy_table *t = &copy_tables[record_defs[r->kind].table];
     if (r->kind == RECORD_FEEDBACK) {
         int64_t v = row[record_column_at(t, "value")].number;
         if (v != 1 && v != -1)
@@ -383,6 +400,10 @@ static ramet_status tree_done(check *k, int64_t line)
     TRY(branches_ready(k));
     if (k->stage <= RECORD_ENTRY)
         TRY(entries_done(k));
+    for (int64_t i = 0; i < j->t.have_branches; i++)
+        if (j->t.branches[i].overlay > j->t.have_overlays)
+            return import_damaged(j, j->t.branches[i].line, "there is no overlay %lld in the tree",
+                                  (long long)j->t.branches[i].overlay);
     TRY(content_done(k, line));
     if (k->n_found != k->wanted.n)
         return import_damaged(j, j->t.line, "entries refer to %zu attachments, and %zu are there",
@@ -418,6 +439,7 @@ static void tree_begin(check *k, int64_t offset, int64_t line)
 static ramet_status tree_record(check *k, record *r, int64_t offset, int64_t line)
 {
     import_job *j = k->j;
+    copy_cell row[RECORD_COLUMNS];
     int stage = stage_of(r->kind);
     if (r->kind == RECORD_TREE) {
         TRY(tree_done(k, line));
@@ -440,11 +462,18 @@ static ramet_status tree_record(check *k, record *r, int64_t offset, int64_t lin
     k->stage = stage;
     switch (r->kind) {
     case RECORD_SESSION:
+        if (json_get(&r->doc, json_get(&r->doc, r->doc.nodes, "origin"), "session"))
+            link_add(k, offset, line);
+        return import_model(j, r, line);
+    case RECORD_OVERLAY:
+        return import_overlay(j, r, line, false, row);
+    case RECORD_PROMPT:
+        return import_prompt(j, r, line, false, row);
     case RECORD_GONE:
     case RECORD_BRANCH:
         return import_model(j, r, line);
     case RECORD_ENTRY:
-        return entry_check(k, r, line);
+        return entry_check(k, r, offset, line);
     case RECORD_ATTACHMENT:
         return attachment_check(k, r, line);
     case RECORD_CONTENT_PART:

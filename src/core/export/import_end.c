@@ -207,6 +207,7 @@ static void branches_put(ending *e)
             const import_branch *p = &t->branches[b->parent - 1];
             b->row.delta = delta_before_on(e->tx, &p->row.meta, p->row.delta, b->base);
         }
+        b->row.overlay = b->overlay; /* numbers of overlays are those of the file */
         import_branch_update(e->tx, b);
         if (b->len > b->base)
             event_add(e->tx, t->tree, m->session, RAMET_EVENT_APPENDED, KEY(m->id, b->base),

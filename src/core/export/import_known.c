@@ -187,15 +187,29 @@ ramet_status import_known(import_job *j, const import_mark *m, bool *all)
 
 /* --------------------------------------------------------------------- other ids */
 
+bool import_id_taken(txn *tx, record_kind kind, const char *id, int64_t *left_in)
+{
+    bool is_turn = kind == RECORD_TURN;
+    db_stmt *q = db_query(tx->db, is_turn ? Q_turn_get : Q_task_get);
+    q_text(q, 1, id);
+    bool there = q_row(q);
+    bool dead = there && q_col_null(q, is_turn ? 12 : 7); /* behind TURN_COLS, TASK_COLS */
+    int64_t tree = there ? q_col_int(q, 1) : 0;
+    q_end(q);
+    *left_in = dead && !import_running(tx, tree) ? tree : 0;
+    return there && !*left_in;
+}
+
 ramet_status import_id_free(import_job *j, record_kind kind, const char *id, int64_t line)
 {
     txn tx;
+    int64_t left_in;
     if (!txn_read(&tx, j->call))
         return j->call->err.status;
-    db_stmt *q = db_query(tx.db, kind == RECORD_TURN ? Q_turn_get : Q_task_get);
-    q_text(q, 1, id);
-    bool taken = q_row(q);
-    q_end(q);
+    tx.arena = j->scratch;
+    arena_reset(j->scratch);
+    bool taken = import_id_taken(&tx, kind, id, &left_in);
+    tx.arena = j->call->arena;
     TRY(txn_done(&tx, RAMET_OK));
     if (!taken)
         return RAMET_OK;

@@ -127,8 +127,7 @@ ramet_status import_next(import_job *j, import_reader *in, arena *a, record *r)
 
 /* ------------------------------------------------------------ a tree's model */
 
-/* What a check of the library found wrong is wrong with the line. */
-static ramet_status checked(import_job *j, int64_t line, ramet_status st)
+ramet_status import_checked(import_job *j, int64_t line, ramet_status st)
 {
     char what[sizeof j->call->err.message];
     if (st == RAMET_OK)
@@ -152,13 +151,13 @@ static ramet_status tree_model(import_job *j, record *r, int64_t line)
         return import_damaged(j, line, "%s", r->fault);
     j->t.id = arena_strdup(j->tree, row[record_column_at(t, "id")].bytes);
     j->t.sandbox = arena_strdup(j->tree, row[record_column_at(t, "sandbox")].bytes);
-    TRY(checked(j, line, check_id(j->call, "id", j->t.id)));
-    return j->t.sandbox[0] ? checked(j, line, check_id(j->call, "sandbox", j->t.sandbox))
+    TRY(import_checked(j, line, check_id(j->call, "id", j->t.id)));
+    return j->t.sandbox[0] ? import_checked(j, line, check_id(j->call, "sandbox", j->t.sandbox))
                            : RAMET_OK;
 }
 
 /* Rows are added one by one: their number in the tree's record may be a lie. */
-static void *model_grow(arena *a, void *items, int64_t have, size_t size)
+void *import_grow(arena *a, void *items, int64_t have, size_t size)
 {
     size_t n = (size_t)have;
     if (n & (n - 1)) /* room is doubled at 1, 2, 4, … */
@@ -183,7 +182,7 @@ static ramet_status session_add(import_job *j, record *r, int64_t line, const im
     if (s->parent > t->n_sessions || s->parent == n)
         return import_damaged(j, line, "session %lld was forked from no session of the tree",
                               (long long)n);
-    t->sessions = model_grow(j->tree, t->sessions, t->have_sessions, sizeof *t->sessions);
+    t->sessions = import_grow(j->tree, t->sessions, t->have_sessions, sizeof *t->sessions);
     t->sessions[t->have_sessions++] = *s;
     t->have_full += !s->gone;
     return RAMET_OK;
@@ -196,18 +195,20 @@ static ramet_status session_limits(import_job *j, int64_t line, const copy_cell 
     const ramet_limits *l = &c->ramet->limits;
 #define CELL(name) row[record_column_at(t, name)]
 #define TEXT(name) (CELL(name).null ? NULL : CELL(name).bytes)
-    TRY(checked(j, line, check_id(c, "id", TEXT("id"))));
-    TRY(checked(j, line, check_id(c, "owner", TEXT("owner"))));
-    TRY(checked(j, line, check_chars(c, "title", TEXT("title"), l->title_chars, RAMET_TOO_LARGE)));
-    TRY(checked(j, line,
-                check_chars(c, "reason", TEXT("reason"), l->reason_chars, RAMET_TOO_LARGE)));
-    TRY(checked(j, line, check_chars(c, "from_title", TEXT("from_title"), 1000, RAMET_TOO_LARGE)));
-    TRY(checked(j, line, check_object(c, "metadata", TEXT("metadata"))));
-    TRY(checked(j, line, check_object(c, "agent_config", TEXT("agent_config"))));
+    TRY(import_checked(j, line, check_id(c, "id", TEXT("id"))));
+    TRY(import_checked(j, line, check_id(c, "owner", TEXT("owner"))));
+    TRY(import_checked(j, line,
+                       check_chars(c, "title", TEXT("title"), l->title_chars, RAMET_TOO_LARGE)));
+    TRY(import_checked(j, line,
+                       check_chars(c, "reason", TEXT("reason"), l->reason_chars, RAMET_TOO_LARGE)));
+    TRY(import_checked(j, line,
+                       check_chars(c, "from_title", TEXT("from_title"), 1000, RAMET_TOO_LARGE)));
+    TRY(import_checked(j, line, check_object(c, "metadata", TEXT("metadata"))));
+    TRY(import_checked(j, line, check_object(c, "agent_config", TEXT("agent_config"))));
     if (TEXT("agent"))
-        TRY(checked(j, line, check_chars(c, "agent", TEXT("agent"), 255, RAMET_TOO_LARGE)));
+        TRY(import_checked(j, line, check_chars(c, "agent", TEXT("agent"), 255, RAMET_TOO_LARGE)));
     if (TEXT("fork_entry"))
-        TRY(checked(j, line, check_id(c, "fork_entry", TEXT("fork_entry"))));
+        TRY(import_checked(j, line, check_id(c, "fork_entry", TEXT("fork_entry"))));
     if (CELL("archived").number > INT32_MAX)
         return import_damaged(j, line, "\"archived\" is out of range");
 #undef TEXT
@@ -231,7 +232,7 @@ static ramet_status session_rest(import_job *j, record *r, int64_t line)
         if (!list[i++])
             return import_damaged(j, line, "a tag must be a text");
     }
-    TRY(checked(j, line, check_tags(j->call, (const char *const *)list, n, &norm, &made)));
+    TRY(import_checked(j, line, check_tags(j->call, (const char *const *)list, n, &norm, &made)));
     for (i = 0; i < n && made == n; i++)
         if (strcmp(list[i], norm[i]) != 0)
             made = 0;
@@ -278,6 +279,7 @@ static ramet_status branch_model(import_job *j, record *r, int64_t line)
                        .len = CELL("len"),
                        .created = CELL("created"),
                        .touched = CELL("touched"),
+                       .overlay = CELL("overlay"),
                        .log = (int)CELL("log"),
                        .type = (int)CELL("type"),
                        .next = CELL("base"),
@@ -295,10 +297,12 @@ static ramet_status branch_model(import_job *j, record *r, int64_t line)
     if (!b.session || b.session > t->have_sessions)
         return import_damaged(j, line, "branch %lld belongs to no session of the tree",
                               (long long)n);
+    if (b.overlay && b.log != RAMET_LOG_MAIN)
+        return import_damaged(j, line, "overlays are of the log main alone");
     if (b.parent > t->n_branches || b.over > t->n_branches || b.parent == n || b.over == n ||
         (b.parent == 0) != (b.base == 0) || b.len < b.base || b.len > POS_MAX)
         return import_damaged(j, line, "branch %lld begins or ends nowhere", (long long)n);
-    t->branches = model_grow(j->tree, t->branches, t->have_branches, sizeof *t->branches);
+    t->branches = import_grow(j->tree, t->branches, t->have_branches, sizeof *t->branches);
     t->branches[t->have_branches++] = b;
     return RAMET_OK;
 }
@@ -392,12 +396,12 @@ static const ramet_usage *usage_read(record *r)
 }
 
 ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, entry_new *n,
-                          int64_t *branch, int64_t *peer)
+                          import_about *about)
 {
     ramet_entry e = {.position = 0};
     entry_cols cols;
     uint8_t hash[HASH_LEN];
-    *branch = record_int(r, "branch", 1, INT32_MAX);
+    *about = (import_about){.branch = record_int(r, "branch", 1, INT32_MAX)};
     e.position = record_int(r, "position", 0, POS_MAX);
     e.id = record_text(r, "id");
     e.role = (ramet_role)record_word(r, "role", "user|assistant|tool|system", RAMET_USER);
@@ -412,7 +416,8 @@ ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, 
     cols.body = record_json_get(r, "body");
     e.usage = usage_read(r);
     e.state_delta = record_json_get(r, "state_delta");
-    *peer = record_count(r, "peer", POS_MAX);
+    about->peer = record_count(r, "peer", POS_MAX);
+    TRY(import_origins(j, r, line, writing, about));
     record_hash(r, "prefix_hash", hash);
     if (!record_done(r))
         return import_damaged(j, line, "%s", r->fault);
@@ -422,15 +427,17 @@ ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, 
         e.format = "ramet";
     arena *own = j->call->arena;
     j->call->arena = r->arena;
-    ramet_status st = checked(j, line, entry_restore(j->call, &e, &cols, writing, n));
+    ramet_status st = import_checked(j, line, entry_restore(j->call, &e, &cols, writing, n));
     j->call->arena = own;
     memcpy(n->hash, hash, HASH_LEN);
+    if (about->n_origins)
+        n->flags |= FLAG_COPY;
     return st;
 }
 
 /* -------------------------------------------------------------------- references */
 
-static ramet_status session_ref(import_job *j, int64_t line, bool may_be_gone, bool translate,
+ramet_status import_session_ref(import_job *j, int64_t line, bool may_be_gone, bool translate,
                                 int64_t *v)
 {
     import_tree *t = &j->t;
@@ -443,7 +450,7 @@ static ramet_status session_ref(import_job *j, int64_t line, bool may_be_gone, b
     return RAMET_OK;
 }
 
-static ramet_status branch_ref(import_job *j, int64_t line, bool translate, int64_t *v)
+ramet_status import_branch_ref(import_job *j, int64_t line, bool translate, int64_t *v)
 {
     import_tree *t = &j->t;
     if (!*v)
@@ -455,7 +462,7 @@ static ramet_status branch_ref(import_job *j, int64_t line, bool translate, int6
     return RAMET_OK;
 }
 
-static ramet_status key_ref(import_job *j, int64_t line, bool may_be_end, bool translate,
+ramet_status import_key_ref(import_job *j, int64_t line, bool may_be_end, bool translate,
                             int64_t *v)
 {
     import_tree *t = &j->t;
@@ -483,11 +490,11 @@ ramet_status import_refs(import_job *j, record_kind kind, copy_cell *row, int64_
         if (needed && !v->number)
             return import_damaged(j, line, "\"session\" is missing");
         if (c->kind == COLUMN_SESSION || c->kind == COLUMN_PLACE)
-            TRY(session_ref(j, line, c->kind == COLUMN_PLACE, translate, &v->number));
+            TRY(import_session_ref(j, line, c->kind == COLUMN_PLACE, translate, &v->number));
         else if (c->kind == COLUMN_BRANCH)
-            TRY(branch_ref(j, line, translate, &v->number));
-        else if (c->kind == COLUMN_KEY)
-            TRY(key_ref(j, line, kind == RECORD_RUN, translate, &v->number));
+            TRY(import_branch_ref(j, line, translate, &v->number));
+        else if (c->kind == COLUMN_KEY || (c->kind == COLUMN_ENTRY && v->number))
+            TRY(import_key_ref(j, line, kind == RECORD_RUN, translate, &v->number));
         else if (c->kind == COLUMN_TREE)
             v->number = j->t.tree;
         else if (c->kind == COLUMN_USER && j->user && !v->null)
@@ -515,9 +522,9 @@ ramet_status import_sides(import_job *j, record *r, int64_t line, bool translate
             !json_int(&r->doc, json_get(&r->doc, v, "branch"), &id) || id < 1)
             st = import_damaged(j, line, "a side has a session and a branch");
         if (st == RAMET_OK)
-            st = session_ref(j, line, false, translate, &s);
+            st = import_session_ref(j, line, false, translate, &s);
         if (st == RAMET_OK)
-            st = branch_ref(j, line, translate, &id);
+            st = import_branch_ref(j, line, translate, &id);
         jw_object(&w);
         jw_kint(&w, "session", s);
         jw_kint(&w, "branch", id);

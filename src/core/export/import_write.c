@@ -215,6 +215,7 @@ void import_branch_update(txn *tx, const import_branch *b)
     q_blob(q, 11, b->row.tip, HASH_LEN);
     q_int(q, 12, b->live);
     q_int(q, 13, b->last);
+    q_int(q, 14, b->row.overlay);
     q_run(q);
 }
 
@@ -254,7 +255,9 @@ static ramet_status entry_do(import_job *j, txn *tx, const import_op *op)
     if (position == b->base)
         delta_inherit(j, tx, b);
     TRY(id_check(j, tx, op));
-    entry_insert(tx, &b->row, op->entry, op->peer);
+    entry_insert(tx, &b->row, op->entry, op->about.peer);
+    for (size_t i = 0; i < op->about.n_origins; i++)
+        copied_restore(tx, j->t.tree, KEY(b->row.meta.id, position), (int)i, &op->about.origins[i]);
     b->row.len = position + 1;
     memcpy(b->row.tip, op->entry->hash, HASH_LEN);
     return RAMET_OK;
@@ -264,10 +267,14 @@ static ramet_status id_free(import_job *j, txn *tx, const import_op *op)
 {
     const copy_table *t = &copy_tables[record_defs[op->of].table];
     const char *id = op->row[record_column_at(t, "id")].bytes;
-    db_stmt *q = db_query(tx->db, op->of == RECORD_TURN ? Q_turn_get : Q_task_get);
-    q_text(q, 1, id);
-    bool taken = q_row(q);
-    q_end(q);
+    int64_t left_in;
+    bool taken = import_id_taken(tx, op->of, id, &left_in);
+    if (left_in) {
+        db_stmt *q = db_query(tx->db, t->drop);
+        q_int(q, 1, left_in);
+        q_text(q, 2, id);
+        q_run(q);
+    }
     if (!taken)
         return RAMET_OK;
     return call_fail(j->call, RAMET_IMPORT_CONFLICT, record_defs[op->of].type,
@@ -282,6 +289,7 @@ static ramet_status row_do(import_job *j, txn *tx, const import_op *op)
     sql_id add = op->of == RECORD_PLACE         ? Q_place_add
                  : op->of == RECORD_SEARCH_TEXT ? Q_indexed_set
                  : op->of == RECORD_FEEDBACK    ? Q_feedback_set
+                 : op->of == RECORD_PROMPT      ? Q_prompt_add
                                                 : t->add;
     if (op->of == RECORD_TURN || op->of == RECORD_TASK)
         TRY(id_free(j, tx, op));
@@ -455,6 +463,10 @@ static ramet_status row_take(import_job *j, record *r, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[r->kind].table];
     copy_cell *row = arena_array(j->batch, t->n, sizeof *row);
+    if (r->kind == RECORD_OVERLAY || r->kind == RECORD_PROMPT) {
+        TRY((r->kind == RECORD_OVERLAY ? import_overlay : import_prompt)(j, r, line, true, row));
+        return op_add(j, &(import_op){.kind = OP_ROW, .of = r->kind, .row = row, .line = line});
+    }
     record_row(r, row);
     if (r->kind == RECORD_RUN) /* the last one of a session and log stays */
         j->t.sessions[row[record_column_at(t, "session")].number - 1]
@@ -480,14 +492,14 @@ static ramet_status row_take(import_job *j, record *r, int64_t line)
 static ramet_status entry_take(import_job *j, record *r, int64_t line)
 {
     entry_new *n = arena_alloc(j->batch, sizeof *n);
-    int64_t branch, peer;
-    TRY(import_entry(j, r, line, true, n, &branch, &peer));
+    import_about about;
+    TRY(import_entry(j, r, line, true, n, &about));
     if (!import_tick(j, "import", 1))
         return import_stopped(j);
     return op_add(j, &(import_op){.kind = OP_ENTRY,
                                   .entry = n,
-                                  .branch = &j->t.branches[branch - 1],
-                                  .peer = peer,
+                                  .about = about,
+                                  .branch = &j->t.branches[about.branch - 1],
                                   .line = line});
 }
 

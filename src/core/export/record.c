@@ -6,6 +6,7 @@
 
 #include "core/model/branch_note.h"
 #include "core/model/key.h"
+#include "core/view/overlay_set.h"
 
 #include <stdio.h>
 
@@ -84,7 +85,7 @@ static const record_column branch_columns[] = {
     {"live", NULL, COLUMN_MADE, NULL, 0},
     {"touched", "touched", COLUMN_INT, NULL, 0},
     {"run", NULL, COLUMN_MADE, NULL, 0},
-    {"overlay", NULL, COLUMN_MADE, NULL, 0},
+    {"overlay", "overlay", COLUMN_OVERLAY, NULL, 0},
 };
 static const record_column run_columns[] = {
     {"tree", NULL, COLUMN_TREE, NULL, 0},
@@ -97,7 +98,7 @@ static const record_column move_columns[] = {
     {"tree", NULL, COLUMN_TREE, NULL, 0},
     {"session", "session", COLUMN_SESSION, NULL, 0},
     {"seq", "seq", COLUMN_INT, NULL, 0},
-    {"kind", "kind", COLUMN_WORD, "rewind|undo|redo|switch|edit|regenerate|sync", RAMET_MOVE_REWIND},
+    {"kind", "kind", COLUMN_WORD, "rewind|undo|redo|switch|edit|regenerate|sync|merge|overlay", RAMET_MOVE_REWIND},
     {"f", "from", COLUMN_BRANCH, NULL, 0},
     {"t", "to", COLUMN_BRANCH, NULL, 0},
     {"fa", "from_adk", COLUMN_BRANCH, NULL, 0},
@@ -107,6 +108,32 @@ static const record_column move_columns[] = {
     {"at", "at", COLUMN_INT, NULL, 0},
     {"who", "who", COLUMN_USER, NULL, 0},
     {"why", "why", COLUMN_SHORT, NULL, 0},
+};
+static const record_column overlay_columns[] = {
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"no", "n", COLUMN_NUMBER, NULL, 0},
+    {"prev", "prev", COLUMN_OVERLAY, NULL, 0},
+    {"prev2", "prev2", COLUMN_OVERLAY, NULL, 0},
+    {"size", NULL, COLUMN_MADE, NULL, 0},
+    {"bytes", NULL, COLUMN_MADE, NULL, 0},
+    {"action", "action", COLUMN_WORD, "join|hide|replace|hide_before|remove", OVERLAY_UNION},
+    {"k", NULL, COLUMN_ENTRY, NULL, 0},
+    {"removes", "removes", COLUMN_OVERLAY, NULL, 0},
+    {"text", "text", COLUMN_MAYBE, NULL, 0},
+    {"ties", NULL, COLUMN_MADE, NULL, 0}, /* written and read by hand: it names entries */
+    {"who", "who", COLUMN_USER, NULL, 0},
+    {"at", "at", COLUMN_INT, NULL, 0},
+    {"seal", NULL, COLUMN_MADE, NULL, 0},
+};
+static const record_column prompt_columns[] = {
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"turn", "turn", COLUMN_TEXT, NULL, 0},
+    {"session", "session", COLUMN_SESSION, NULL, 0},
+    {"branch", "branch", COLUMN_BRANCH, NULL, 0},
+    {"len", "length", COLUMN_INT, NULL, 0},
+    {"agent", "agent", COLUMN_TEXT, NULL, 0},
+    {"digest", NULL, COLUMN_MADE, NULL, 0},
+    {"packed", NULL, COLUMN_MADE, NULL, 0}, /* "data", unpacked */
 };
 static const record_column turn_columns[] = {
     {"id", "id", COLUMN_TEXT, NULL, 0},
@@ -184,9 +211,12 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_GONE] = {"gone", -1, NULL, 0},
     [RECORD_BRANCH] = {"branch", ROWS(branch)},
     [RECORD_ENTRY] = {"entry", -1, NULL, 0},
+    [RECORD_ERASED] = {"erased", -1, NULL, 0},
     [RECORD_RUN] = {"run", ROWS(run)},
     [RECORD_MOVE] = {"move", ROWS(move)},
+    [RECORD_OVERLAY] = {"overlay", ROWS(overlay)},
     [RECORD_TURN] = {"turn", ROWS(turn)},
+    [RECORD_PROMPT] = {"prompt", ROWS(prompt)},
     [RECORD_TASK] = {"task", ROWS(task)},
     [RECORD_PLACE] = {"place", ROWS(place)},
     [RECORD_SEARCH_TEXT] = {"search_text", ROWS(indexed)},
@@ -200,7 +230,7 @@ const record_def record_defs[RECORD_KINDS] = {
 /* clang-format on */
 
 /* Kinds that have their place in the format and that this version does not write. */
-static const char *const reserved[] = {"overlay", "copied", "template", "erased"};
+static const char *const reserved[] = {"template"};
 
 record_kind record_kind_of(const char *type)
 {
@@ -276,6 +306,7 @@ static void column_write(json_writer *w, const record_column *c, const copy_cell
     case COLUMN_SESSION:
     case COLUMN_PLACE:
     case COLUMN_BRANCH:
+    case COLUMN_OVERLAY:
         if (v->number)
             jw_kint(w, c->name, v->number);
         break;
@@ -300,6 +331,10 @@ static void column_write(json_writer *w, const record_column *c, const copy_cell
     case COLUMN_WORD:
         word_write(w, c, v->number);
         break;
+    case COLUMN_ENTRY:
+        if (!v->number)
+            break;
+        /* fall through */
     case COLUMN_KEY:
         jw_kint(w, "branch", KEY_BRANCH(v->number));
         jw_kint(w, "position", KEY_POS(v->number));
@@ -470,6 +505,7 @@ static void column_read(record *r, const record_column *c, char type, copy_cell 
     case COLUMN_SESSION:
     case COLUMN_PLACE:
     case COLUMN_BRANCH:
+    case COLUMN_OVERLAY:
         v->number = record_count(r, c->name, BRANCH_MAX);
         break;
     case COLUMN_TEXT:
@@ -489,6 +525,10 @@ static void column_read(record *r, const record_column *c, char type, copy_cell 
     case COLUMN_WORD:
         v->number = record_word(r, c->name, c->words, c->first);
         break;
+    case COLUMN_ENTRY:
+        if (!json_get(&r->doc, r->doc.nodes, "branch"))
+            break;
+        /* fall through */
     case COLUMN_KEY:
         v->number = KEY(record_int(r, "branch", 1, BRANCH_MAX), 0);
         v->number |= record_int(r, "position", 0, POS_MAX);

@@ -33,9 +33,12 @@ typedef enum {
     RECORD_GONE, /* among the sessions: a place in the tree, and nothing more */
     RECORD_BRANCH,
     RECORD_ENTRY,
+    RECORD_ERASED, /* among the entries: what is left of one */
     RECORD_RUN,
     RECORD_MOVE,
+    RECORD_OVERLAY,
     RECORD_TURN,
+    RECORD_PROMPT,
     RECORD_TASK,
     RECORD_PLACE,
     RECORD_SEARCH_TEXT,
@@ -66,7 +69,9 @@ typedef enum {
     COLUMN_SESSION, /* a session that is in the file; left out when 0 */
     COLUMN_PLACE,   /* the same, or one that is gone */
     COLUMN_BRANCH,  /* left out when 0 */
+    COLUMN_OVERLAY, /* left out when 0 */
     COLUMN_KEY,     /* an entry: "branch" and "position" */
+    COLUMN_ENTRY,   /* the same; left out when 0 */
     COLUMN_HASH
 } column_kind;
 

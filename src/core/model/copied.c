@@ -32,8 +32,13 @@
 
 void copied_write(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from)
 {
-    assert(tx->writing);
     txn_assert(tx, from->key && from->span > 0);
+    copied_restore(tx, tree, k, n, from);
+}
+
+void copied_restore(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from)
+{
+    assert(tx->writing);
     db_stmt *q = db_query(tx->db, Q_copied_add);
     q_int(q, 1, tree);
     q_int(q, 2, k);

@@ -16,6 +16,8 @@ typedef struct copied_from {
 
 /* Records the n-th origin of a copy that was just written. Only the first one, 0, is shown. */
 void copied_write(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from);
+/* The same, as an import has it: of zeros when it is not known. */
+void copied_restore(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from);
 /* Whether the copy at k has an origin. */
 bool copied_known(txn *tx, int64_t tree, int64_t k);
 /* Fills the origins of the copies in a list of entries in order of their paths, as far as the

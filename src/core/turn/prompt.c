@@ -48,6 +48,12 @@ static void data_digest(sha *h, const char *data, uint8_t out[HASH_LEN])
     sha_end(h, out);
 }
 
+const char *prompt_keep(sha *h, arena *a, const char *data, uint8_t digest[HASH_LEN], size_t *n)
+{
+    data_digest(h, data, digest);
+    return pack_bytes(a, data, strlen(data), n);
+}
+
 void prompt_write(txn *tx, const turn_row *t)
 {
     const ramet_prompt_in *in = tx->call->prompt;
@@ -55,8 +61,7 @@ void prompt_write(txn *tx, const turn_row *t)
     size_t n;
     if (!in)
         return;
-    data_digest(tx->call->hasher, in->data, digest);
-    const char *packed = pack_bytes(tx->arena, in->data, strlen(in->data), &n);
+    const char *packed = prompt_keep(tx->call->hasher, tx->arena, in->data, digest, &n);
     db_stmt *q = db_query(tx->db, Q_prompt_add);
     q_int(q, 1, t->tree);
     q_text(q, 2, t->shown.id);

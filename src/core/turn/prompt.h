@@ -11,6 +11,8 @@
 ramet_status prompt_check(ramet_call *c);
 /* Keeps it, in the transaction of a write of that turn. Nothing was given: does nothing. */
 void prompt_write(txn *tx, const turn_row *t);
+/* As it is kept: packed, in the arena, and with a digest. */
+const char *prompt_keep(sha *h, arena *a, const char *data, uint8_t digest[HASH_LEN], size_t *n);
 /* What was kept, from the columns of a row; NULL: it is damaged. */
 const char *prompt_data(txn *tx, db_stmt *q, int digest, int packed);
 

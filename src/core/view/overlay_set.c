@@ -259,7 +259,8 @@ static void resolve(resolver *r, int64_t no, numbers removed, numbers named)
             return;
         no = row->prev;
         if (row->action == OVERLAY_REMOVE) {
-            numbers_add(r->mem, &removed, row->removes);
+            if (row->removes) /* else it only keeps a number */
+                numbers_add(r->mem, &removed, row->removes);
         } else if (row->action == OVERLAY_UNION) {
             size_t first = r->found.n;
             resolve(r, row->prev, numbers_copy(r->mem, &removed), numbers_copy(r->mem, &named));

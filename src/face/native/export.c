@@ -88,6 +88,8 @@ static void export_format(request *q, ramet_export_in *in)
     in->format = word ? (ramet_export_format)ramet_export_format_parse(word) : RAMET_EXPORT_JSONL;
     in->with_adk = face_query_bool(q, "with_adk");
     in->path = face_query_bool(q, "path");
+    const char *view = request_query(q, "view");
+    in->context = view && strcmp(view, "context") == 0;
 }
 
 void api_export_session(request *q)

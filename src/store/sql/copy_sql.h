@@ -359,7 +359,7 @@
     X(meta_del, "DELETE FROM meta WHERE key=$1")                                                   \
     /* -- a branch that is being imported (core/export/import.h) */                                \
     X(import_branch, "UPDATE branch SET parent=$3,base=$4,depth=$5,jump=$6,jump_base=$7,over=$8,"  \
-                     "delta=$9,len=$10,tip=$11,live=$12,run=$13 WHERE " PK("", "id"))                                                        \
+                     "delta=$9,len=$10,tip=$11,live=$12,run=$13,overlay=$14 WHERE " PK("", "id"))  \
     X(import_sandbox, "INSERT INTO sandbox(id,owner,created) SELECT $1,m.user_id,CAST($3 AS BIGINT) " \
                       "FROM member m WHERE m.tree=$2 AND m.level=4 ON CONFLICT(id) DO NOTHING")
 /* clang-format on */

@@ -26,6 +26,8 @@
                  LOOK("entry", "e", PK_LOOK("e.", "k", "o.tree", "o.k"))                           \
                  "WHERE " AT_INDEX("o.from_tree", "o.from_k", "$1", "$2")                          \
                  " ORDER BY " NO_INDEX("o.tree") "," NO_INDEX("o.k"))                              \
+    X(copied_of, "SELECT from_tree,from_session,from_k,span FROM copied "                         \
+                 "WHERE tree=$1 AND k=$2 ORDER BY n")                                               \
     /* Which summaries stand for an entry that is not the last of their run: $3 ends its branch.   \
      * span>1 is written out: that is what lets the small index of summaries be used. */           \
     X(copied_over, "SELECT o.k,o.tree," COPIED_SESSION ",e.id,o.k FROM copied o "                  \
@@ -37,6 +39,9 @@
                    "AND o.from_k-o.span<$2 ORDER BY o.from_tree,o.from_k")                         \
     X(copied_has, "SELECT 1 FROM copied WHERE tree=$1 AND k=$2 LIMIT 1")                           \
     X(copied_del, "DELETE FROM copied WHERE tree=$1 AND k>=$2 AND k<=$3")                          \
+    /* An origin in another tree, which was imported behind the copy. */                           \
+    X(copied_link, "UPDATE copied SET from_tree=$4,from_session=$5,from_k=$6 WHERE tree=$1 AND "   \
+                   "k=$2 AND n=$3 AND from_tree=0")                                                \
     /* The number is written out: that is what lets the small index of merges be used. */          \
     X(move_merges, "SELECT t FROM move WHERE kind=8 AND session=$2 AND "                           \
                    EITHER("+tree=$1", "(tree+0)=$1"))                                              \

@@ -12,6 +12,8 @@
 #define ORIGIN_STATEMENTS(X)                                                                       \
     X(origin_add, "INSERT INTO origin(tree,session,client,started_tree,started,started_entry) "    \
                   "VALUES($1,$2,$3,$4,$5,$6)")                                                     \
+    X(origin_link, "UPDATE origin SET started_tree=$3,started=$4,started_entry=$5 "                \
+                   "WHERE tree=$1 AND session=$2 AND started=0")                                   \
     X(origin_get, "SELECT client,started_tree,started,started_entry FROM origin "                  \
                   "WHERE tree=$1 AND session=$2")                                                  \
     X(origin_clear, "DELETE FROM origin WHERE tree=$1 AND session=$2")                             \

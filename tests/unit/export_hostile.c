@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * export_hostile.c: files that somebody made to do harm, each with a hash that fits. Whatever is in
+ * one, it is refused and nothing of it shows, or what comes of it is a sound store.
+ */
+#include "attach.h"
+#include "away.h"
+#include "core/model/entry.h"
+#include "ramet/branches.h"
+#include "ramet/merge.h"
+#include "ramet/overlays.h"
+#include "turn.h"
+
+#include "../lib/scratch_db.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+TestSuite(export_hostile, .init = open_both, .fini = close_both, .timeout = 300);
+
+/* -------------------------------------------------------------------- material */
+
+static file planted(void)
+{
+    ramet_session *x;
+    ramet_branch *b;
+    ramet_overlay_out laid;
+    ramet_merge_out merged;
+    const char *tags[] = {"travel"};
+    make("s");
+    say("s", "a b c");
+    fork_at("s", "b", "f");
+    say("f", "d");
+    attach("f", "with", upload(T.call, "hello"));
+    rewind_to("s", "b");
+    say("s", "e");
+    ok(ramet_undo(T.call, "s", NULL, &x));
+    ok(ramet_overlay_set(
+        T.call, "s", &(ramet_overlay_in){.entry_id = "a", .action = RAMET_OVERLAY_HIDE}, &laid));
+    ok(ramet_merge(T.call, "s", &(ramet_merge_in){.mode = RAMET_SPLICE, .from = "f"}, &merged));
+    ok(ramet_branch_update(T.call, "s", 1, &(ramet_branch_patch){.name = "first"}, &b));
+    ok(ramet_tags_add(T.call, "f", tags, 1, NULL));
+    ok(ramet_feedback_set(T.call, "f", "d", 1, "good"));
+    ramet_turn *t = turn_start("f", &(ramet_turn_in){MESSAGE("m")});
+    ramet_call_prompt(T.call, &(ramet_prompt_in){.agent = "echo", .length = 3, .data = "{}"});
+    turn_speak(t->id, "answer");
+    ramet_call_prompt(T.call, NULL);
+    turn_stop(t->id, RAMET_TURN_DONE);
+    make("other");
+    say("other", "x");
+    return all_of(T.call);
+}
+
+/* --------------------------------------------------------------------- changes */
+
+static uint32_t seed;
+
+static size_t draw(size_t n)
+{
+    seed = seed * 1664525 + 1013904223;
+    return n ? (seed >> 8) % n : 0;
+}
+
+typedef struct lines {
+    char *at[200];
+    size_t n;
+} lines;
+
+static lines lines_of(const file *f)
+{
+    lines l = {.n = 0};
+    char *copy = strdup(f->p);
+    for (char *line = strtok_r(copy, "\n", &copy); line && l.n < 200;
+         line = strtok_r(NULL, "\n", &copy))
+        l.at[l.n++] = line;
+    return l;
+}
+
+/* Puts another value in place of a member's. */
+static char *value_changed(const char *line)
+{
+    static const char *const values[] = {"0",           "-1",      "1",
+                                         "2",           "99",      "9223372036854775807",
+                                         "1e99",        "\"\"",    "\"a\"",
+                                         "\"\\u0000\"", "null",    "true",
+                                         "[]",          "{}",      "[[[[[[[[1]]]]]]]]",
+                                         "\"\\ud800\"", "\"\xff\""};
+    size_t n = strlen(line), from = draw(n);
+    while (from < n && line[from] != ':')
+        from++;
+    if (from == n)
+        return strdup(line);
+    size_t to = ++from;
+    int depth = 0;
+    for (bool quoted = false; to < n; to++) {
+        if (line[to] == '"' && line[to - 1] != '\\')
+            quoted = !quoted;
+        depth += !quoted && strchr("[{", line[to]) ? 1 : 0;
+        if (!quoted && !depth && strchr(",}]", line[to]))
+            break;
+        depth -= !quoted && strchr("]}", line[to]) ? 1 : 0;
+    }
+    char *out = malloc(n + 64);
+    snprintf(out, n + 64, "%.*s%s%s", (int)from, line, values[draw(sizeof values / sizeof *values)],
+             line + to);
+    return out;
+}
+
+static void line_change(lines *l)
+{
+    size_t i = 1 + draw(l->n - 2), k = 1 + draw(l->n - 2);
+    char *kept = l->at[i];
+    switch (draw(5)) {
+    case 0: /* one is missing */
+        memmove(&l->at[i], &l->at[i + 1], (l->n - i - 1) * sizeof *l->at);
+        l->n--;
+        break;
+    case 1: /* one is there twice */
+        memmove(&l->at[i + 1], &l->at[i], (l->n - i) * sizeof *l->at);
+        l->n++;
+        break;
+    case 2: /* two have changed places */
+        l->at[i] = l->at[k];
+        l->at[k] = kept;
+        break;
+    default:
+        l->at[i] = value_changed(kept);
+    }
+}
+
+static file joined(const lines *l)
+{
+    file f = {0};
+    for (size_t i = 0; i < l->n; i++) {
+        file_take(&f, l->at[i], strlen(l->at[i]));
+        file_take(&f, "\n", 1);
+    }
+    return f;
+}
+
+static void harmless(const file *f, size_t *taken, size_t *refused_n)
+{
+    ramet_session_list list;
+    ramet_status st = import_bytes(other.call, f->p, f->n);
+    cr_assert(st == RAMET_OK || st == RAMET_IMPORT_DAMAGED || st == RAMET_IMPORT_CONFLICT ||
+                  st == RAMET_SESSION_EXISTS,
+              "%s: %s", ramet_status_code(st), ramet_call_error(other.call)->message);
+    sound_other();
+    ok_for(other.call, ramet_session_find(other.call, &(ramet_list_in){0}, &list));
+    /* A tree that fits may have come before one that does not. */
+    cr_assert(st == RAMET_OK || list.n <= 2);
+    *taken += st == RAMET_OK;
+    *refused_n += st != RAMET_OK;
+    if (list.n)
+        other_anew();
+    else
+        ramet_call_reset(other.call);
+}
+
+Test(export_hostile, changed_lines_do_no_damage)
+{
+    file a = planted();
+    size_t taken = 0, refused_n = 0;
+    int rounds = scratch_db_on() ? 60 : 400;
+    for (int round = 0; round < rounds; round++) {
+        seed = 1000 + (uint32_t)round;
+        lines l = lines_of(&a);
+        for (size_t n = 1 + draw(2); n; n--)
+            line_change(&l);
+        file b = joined(&l);
+        if (strstr(b.p, "{\"type\":\"end\"") && strstr(b.p, "\"sha256\":\""))
+            resign(&b);
+        harmless(&b, &taken, &refused_n);
+        free(b.p);
+    }
+    cr_assert_gt(taken, 0);
+    cr_assert_gt(refused_n, 0);
+    other_anew();
+    import_file(other.call, &a);
+}
+
+/* ---------------------------------------------------------------------- single */
+
+static void refused_as(const file *f, const char *why)
+{
+    ramet_session_list list;
+    ramet_status st = import_bytes(other.call, f->p, f->n);
+    const char *said = ramet_call_error(other.call)->message;
+    cr_assert_eq(st, RAMET_IMPORT_DAMAGED, "%s: %s", why, said);
+    cr_assert(strstr(said, why), "%s", said);
+    sound_other();
+    ok_for(other.call, ramet_session_find(other.call, &(ramet_list_in){0}, &list));
+    cr_assert_eq(list.n, 0);
+}
+
+static void forged(const file *f, const char *from, const char *to, const char *why)
+{
+    file b = replaced(f, from, to);
+    resign(&b);
+    refused_as(&b, why);
+    free(b.p);
+}
+
+Test(export_hostile, cycles_and_wrong_parents)
+{
+    make("s");
+    say("s", "a b c");
+    fork_at("s", "b", "f");
+    say("f", "d");
+    fork_at("f", "d", "g");
+    rewind_to("s", "a");
+    say("s", "e");
+    file a = all_of(T.call);
+    forged(&a, "\"id\":\"f\",\"parent\":1", "\"id\":\"f\",\"parent\":3", "forked from itself");
+    forged(&a, "\"id\":\"f\",\"parent\":1", "\"id\":\"f\",\"parent\":2", "forked from no session");
+    forged(&a, "\"id\":\"f\",\"parent\":1", "\"id\":\"f\",\"parent\":9", "forked from no session");
+    forged(&a, "\"id\":\"f\",\"parent\":1", "\"id\":\"f\"", "a tree has one root");
+    forged(&a, "\"parent\":1,\"base\":2", "\"parent\":2,\"base\":2", "begins or ends nowhere");
+    forged(&a, "\"parent\":1,\"base\":2", "\"parent\":3,\"base\":2", "begins outside its parent");
+    forged(&a, "\"parent\":1,\"base\":2", "\"parent\":1,\"base\":3", "");
+    forged(&a, "\"parent\":1,\"base\":2", "\"parent\":1,\"base\":9", "");
+    forged(&a, "\"sessions\":3", "\"sessions\":2147483647", "the tree has 2147483647 sessions");
+    forged(&a, "\"branches\":4", "\"branches\":2147483647", "the tree has 2147483647 branches");
+    forged(&a, "\"branches\":4", "\"branches\":99999999999", "must be a whole number");
+    forged(&a, "\"head\":2", "\"head\":1", "");
+    forged(&a, "\"kind\":\"rewind\"", "\"kind\":\"undo\"", "cannot have made");
+    forged(&a, "\"visibility\":\"tree\"", "\"visibility\":\"all\"", "must be one of tree|private");
+}
+
+/* An id twice on one path, with hashes that fit. */
+Test(export_hostile, an_entry_twice_on_its_path)
+{
+    ramet_page page;
+    char was[65], now[65];
+    uint8_t digest[HASH_LEN], hash[HASH_LEN];
+    make("s");
+    say("s", "a b");
+    file a = all_of(T.call);
+    ok(ramet_read(T.call, "s", &(ramet_read_in){.limit = 10}, &page));
+    ramet_entry e = page.entries[1];
+    snprintf(was, sizeof was, "%s", e.hash);
+    e.id = "a";
+    sha *h = sha_new();
+    entry_digest(h, &e, &(entry_cols){.text = e.text}, digest);
+    hex_decode(page.entries[0].hash, hash, HASH_LEN);
+    sha_chain(h, hash, digest, hash);
+    hex_encode(hash, HASH_LEN, now);
+    file b = replaced(&a, was, now), c = replaced(&b, was, now),
+         d = replaced(&c, "\"id\":\"b\"", "\"id\":\"a\"");
+    resign(&d);
+    ramet_status st = import_bytes(other.call, d.p, d.n);
+    /* Where a look-up costs a round trip, an index refuses it: the database tells, not the line. */
+    cr_assert_eq(st, scratch_db_on() ? RAMET_BUSY : RAMET_IMPORT_DAMAGED, "%s: %s",
+                 ramet_status_code(st), ramet_call_error(other.call)->message);
+    sound_other();
+    sha_free(h);
+    import_file(other.call, &a);
+}
+
+/* Two sessions of a file with one id; two trees with one session. */
+Test(export_hostile, sessions_twice)
+{
+    make("s");
+    say("s", "a");
+    fork_at("s", "a", "f");
+    file a = all_of(T.call), b = replaced(&a, "\"id\":\"f\"", "\"id\":\"s\"");
+    resign(&b);
+    cr_assert_neq(import_bytes(other.call, b.p, b.n), RAMET_OK);
+    sound_other();
+    ramet_session_list list;
+    ok_for(other.call, ramet_session_find(other.call, &(ramet_list_in){0}, &list));
+    cr_assert_eq(list.n, 0);
+    import_file(other.call, &a);
+}
+
+/* A line without end, and one that is deeper than any value may be: memory stays where it is. */
+Test(export_hostile, lines_without_end)
+{
+    static char part[1 << 20];
+    ramet_import *m;
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    memset(part, 'x', sizeof part);
+    ok_for(other.call, ramet_import_begin(other.call, NULL, 0, &m));
+    ok_for(other.call, ramet_import_add(m, "{\"type\":\"", 9));
+    for (int i = 0; i < 300; i++)
+        ok_for(other.call, ramet_import_add(m, part, sizeof part));
+    refused_for(other.call, RAMET_IMPORT_DAMAGED, NULL, ramet_import_run(m, NULL, NULL, &imported));
+    ramet_import_close(m);
+    cr_assert(strstr(ramet_call_error(other.call)->message, "line 1: it has more than"));
+    getrusage(RUSAGE_SELF, &after);
+    cr_assert_lt(after.ru_maxrss - before.ru_maxrss, 600 << 10, "kilobytes: %ld",
+                 after.ru_maxrss - before.ru_maxrss);
+    memset(part, '[', sizeof part);
+    ok_for(other.call, ramet_import_begin(other.call, NULL, 0, &m));
+    ok_for(other.call, ramet_import_add(m, part, sizeof part));
+    ok_for(other.call, ramet_import_add(m, "\n", 1));
+    refused_for(other.call, RAMET_IMPORT_DAMAGED, NULL, ramet_import_run(m, NULL, NULL, &imported));
+    ramet_import_close(m);
+    sound_other();
+}
+
+/* ------------------------------------------------------------- at the same time */
+
+static file raced;
+
+static void *race(void *arg)
+{
+    ramet_call *c = ramet_call_new(other.store, NULL, NULL);
+    ramet_import *m;
+    ramet_import_out out;
+    ramet_status *st = arg;
+    *st = ramet_import_begin(c, NULL, 0, &m);
+    if (*st == RAMET_OK)
+        *st = ramet_import_add(m, raced.p, raced.n);
+    if (*st == RAMET_OK)
+        *st = ramet_import_run(m, NULL, NULL, &out);
+    ramet_import_close(m);
+    ramet_call_free(c);
+    return NULL;
+}
+
+static void *writer(void *arg)
+{
+    const char *id = arg;
+    ramet_call *c = ramet_call_new(other.store, "ann", NULL);
+    ramet_session *x;
+    ramet_append_out out;
+    ramet_entry_in e = {.role = RAMET_USER, .text = "meanwhile"};
+    cr_assert_eq(ramet_session_create(c, &(ramet_session_in){.id = id}, &x), RAMET_OK);
+    for (int i = 0; i < 200; i++) {
+        cr_assert_eq(ramet_append(c, id, &(ramet_append_in){.entries = &e, .n = 1}, &out),
+                     RAMET_OK);
+        ramet_call_reset(c);
+    }
+    ramet_call_free(c);
+    return NULL;
+}
+
+static void *collector(void *arg)
+{
+    (void)arg;
+    ramet_call *c = ramet_call_new(other.store, NULL, NULL);
+    ramet_gc_out out;
+    for (int i = 0; i < 20; i++) {
+        cr_assert_eq(ramet_gc(c, false, NULL, NULL, &out), RAMET_OK);
+        ramet_call_reset(c);
+    }
+    ramet_call_free(c);
+    return NULL;
+}
+
+/* The same file twice at once, while others write and gc runs: it is there once. */
+Test(export_hostile, imports_beside_writers_and_gc)
+{
+    pthread_t t[5];
+    ramet_status st[2];
+    raced = planted();
+    pthread_create(&t[0], NULL, race, &st[0]);
+    pthread_create(&t[1], NULL, race, &st[1]);
+    pthread_create(&t[2], NULL, writer, (void *)"w1");
+    pthread_create(&t[3], NULL, writer, (void *)"w2");
+    pthread_create(&t[4], NULL, collector, NULL);
+    for (int i = 0; i < 5; i++)
+        pthread_join(t[i], NULL);
+    for (int i = 0; i < 2; i++)
+        cr_assert(st[i] == RAMET_OK || st[i] == RAMET_IMPORT_CONFLICT ||
+                      st[i] == RAMET_SESSION_EXISTS,
+                  "%s", ramet_status_code(st[i]));
+    cr_assert(st[0] == RAMET_OK || st[1] == RAMET_OK);
+    sound_other();
+    import_file(other.call, &raced);
+    cr_assert_eq(imported.sessions_added, 0);
+    ramet_page page;
+    ok_for(other.call, ramet_read(other.call, "w1", &(ramet_read_in){.limit = 1}, &page));
+    cr_assert_eq(page.head.length, 200);
+}
