@@ -243,6 +243,7 @@ const command_def cli_commands[] = {
                        FLAG("reverse", 0, "newest first"),
                        FLAG("graph", 'g', "draw the timeline of the tree"),
                        FLAG("context", 0, "what the model sees of it: see 'ramet hide'"),
+                       FLAG("record", 0, "show the placeholders of a template by their names"),
                        VALUE("channel", 0, OPT_TEXT, "NAME", "only this channel"),
                        BRANCH_OPTION, LOG_OPTION),
     .examples = EXAMPLES({"log @ -n 4", "the last four entries"},
@@ -480,6 +481,24 @@ const command_def cli_commands[] = {
     .args = ARGS({.name = "ACTION", .text = "add, list or rm", .choices = "add|list|rm"}, MAYBE("NAME", "the sandbox", WORD_ANY)),
     .examples = EXAMPLES({"sandbox add work", "create a sandbox"}, {"new 'Trip to Lisbon' --sandbox work", "a session in it"},
                          {"list --sandbox work", "the sessions in it"}),
+},
+{
+    .name = "template", .group = GROUP_KEEP, .flags = CMD_PAGER, .synopsis = "add SESSION [ENTRY] | list | show TEMPLATE | set TEMPLATE | rm TEMPLATE | new TEMPLATE [NAME=TEXT...] | values SESSION", .run = cmd_template,
+    .summary = "Pin sessions as templates, and start chats from them",
+    .about = "A template is a session pinned at an entry (default: the newest): what the session says later does not get in. Wherever "
+             "{{NAME}} stands for a declared placeholder, a chat from it shows the text given for NAME; all other braces are text. "
+             "A new chat is a fork: nothing is copied, and removing the template changes nothing for it. TEMPLATE is an id, the beginning "
+             "or end of one, or a name. 'values' shows what a session was made with.",
+    .args = ARGS({.name = "ACTION", .text = "add, list, show, set, rm, new or values", .choices = "add|list|show|set|rm|new|values"},
+                 MANY("WORD", "a session, a template, NAME=TEXT", WORD_ANY)),
+    .options = OPTIONS(VALUE("name", 'n', OPT_TEXT, "TEXT", "add, set: the template's name"),
+                       {.name = "placeholder", .letter = 'p', .kind = OPT_LIST, .value = "NAME", .text = "add, set: a placeholder; repeatable", .word = WORD_ANY},
+                       FLAG("no-placeholders", 0, "set: it has none any more"),
+                       VALUE("at", 0, OPT_TEXT, "ENTRY", "set: pin it at this entry"),
+                       VALUE("title", 0, OPT_TEXT, "TEXT", "new: the chat's title"), SESSION_OPTIONS, BIRTH_OPTIONS, REASON_OPTION),
+    .examples = EXAMPLES({"template add @ --name 'A trip' -p city", "the newest session, with {{city}} in its messages"},
+                         {"template new 'A trip' city=Porto", "a chat that says Porto there"},
+                         {"log @ --record", "the same with the names"}),
 },
 {
     .name = "share", .group = GROUP_KEEP, .synopsis = "SESSION", .run = cmd_share,

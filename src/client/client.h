@@ -20,6 +20,7 @@
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
+#include "ramet/templates.h"
 #include "ramet/tokens.h"
 
 /* Every call that needs a store. */
@@ -62,6 +63,13 @@
     X(overlay_set)                                                                                 \
     X(overlay_remove)                                                                              \
     X(overlays)                                                                                    \
+    X(template_add)                                                                                \
+    X(template_get)                                                                                \
+    X(templates)                                                                                   \
+    X(template_update)                                                                             \
+    X(template_remove)                                                                             \
+    X(template_chat)                                                                               \
+    X(template_values)                                                                             \
     X(turn_prompt)                                                                                 \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \

@@ -15,6 +15,7 @@
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
+#include "ramet/templates.h"
 #include "ramet/tokens.h"
 
 /* clang-format off */
@@ -30,6 +31,7 @@
     X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(prompt) X(fork_in) \
     X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
     X(overlay) X(overlay_list) X(overlay_done)                                                     \
+    X(template) X(template_list) X(template_origin)                                                \
     X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
     X(comparison) X(turn_row) X(compare_side) X(side) X(side_in) X(verdict) X(verdict_list)        \
     X(hit) X(mark) X(hit_list)                                                                     \
@@ -132,6 +134,9 @@ void native_error_fields(json_writer *w, const ramet_error *e);
 /* Writes key and value. */
 void native_ktime(json_writer *w, const char *key, int64_t us); /* 0 writes null */
 void native_kbranch(json_writer *w, const char *key, int64_t branch);
+
+/* The members of an object of texts; a value that is no text is NULL. */
+ramet_template_value *native_values(arena *a, const json_doc *d, const json_node *v, size_t *n);
 
 /* ---- reading client input: on failure returns false and fills *err (status, message, field) */
 

@@ -102,7 +102,7 @@
     X(branch_live, "1,100005,1")                                                                   \
     X(branch_run_off, "1,100005")                                                                  \
     X(branch_shrink, "1,100005,1,'\\x00'")                                                         \
-    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0")                                       \
+    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0,0")                                     \
     X(import_sandbox, "'new',2,1")                                                                 \
     X(branch_del, "1,100005")                                                                      \
     X(branch_detach, "1,100005,'\\x00'")                                                           \
@@ -234,6 +234,19 @@
     X(overlay_of_tree, "2")                                                                        \
     X(overlay_clear, "2")                                                                          \
     X(overlay_prune, "2")                                                                          \
+    X(template_add, "'new',1,1,1,1,0,0,'a','[]',0,'ann',1")                                        \
+    X(template_get, "'p5'")                                                                        \
+    X(template_set, "'p5',1,1,0,0,'a','[]',0,1")                                                   \
+    X(template_del, "'p5'")                                                                        \
+    X(template_clear, "2,2")                                                                       \
+    X(template_count, "2,2")                                                                       \
+    X(template_all, "'p5',5")                                                                      \
+    X(template_of_member, "'few','~',5")                                                           \
+    X(template_of_user, "'few','~',5")                                                             \
+    X(template_of_tree, "2")                                                                       \
+    X(fill_get, "1,100005")                                                                        \
+    X(fill_set, "1,100005,'[]'")                                                                   \
+    X(fill_of_tree, "2")                                                                           \
     X(prompt_add, "1,'new',1,1,1,'a','\\x00','\\x00'")                                             \
     X(prompt_of_tree, "2")                                                                         \
     X(prompt_get, "1,'r5'")                                                                        \
@@ -323,7 +336,7 @@
     X(copy_tree_add, "900000,'new',1,1,0,''")                                                      \
     X(copy_tree_cut, "5")                                                                          \
     X(copy_session_add, "900000,1,'new',1,0,'ann',0,'t',0,NULL,NULL,NULL,0,'',0,NULL,NULL,0,0,0,"  \
-                        "0,0,0,0,0,0,0,0,1,1,0,0,0,0,''")                                          \
+                        "0,0,0,0,0,0,0,0,1,1,0,0,0,0,'',NULL")                                     \
     X(copy_session_cut, "1,1,100005")                                                              \
     X(copy_session_drop, "1,100005")                                                               \
     X(copy_session_free, "'f5',1")                                                                 \
@@ -354,6 +367,9 @@
     X(copy_share_read, "5,5,'',6,5")                                                               \
     X(copy_share_cut, "1,1,'l5'")                                                                  \
     X(copy_share_drop, "1,'l5'")                                                                   \
+    X(copy_template_read, "5,5,'',6,5")                                                            \
+    X(copy_template_cut, "1,1,'p5'")                                                               \
+    X(copy_template_drop, "1,'p5'")                                                                \
     X(copy_verdict_read, "1,500,3,5")                                                              \
     X(copy_verdict_cut, "1,500")                                                                   \
     X(copy_verdict_free, "500,2")                                                                  \
@@ -422,6 +438,7 @@
     X(orphan_verdict, "fsck compares whole tables")                                                \
     X(orphan_share, "fsck compares whole tables")                                                  \
     X(orphan_overlay, "fsck compares whole tables")                                                \
+    X(orphan_template, "fsck compares whole tables")                                               \
     X(orphan_prompt, "fsck compares whole tables")                                                 \
     X(prompt_clear, "gc removes all prompts of a session")                                         \
     X(orphan_turn, "fsck compares whole tables")                                                   \

@@ -13,6 +13,7 @@
 #include "core/export/export.h"
 
 #include "core/call.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 
 #include <stdio.h>
@@ -26,6 +27,8 @@ typedef struct text_writer {
     export_tree *tree;
     const export_session *session;
     bool html;
+    const export_branch *head; /* the path that is shown */
+    fill values;               /* of its session */
 } text_writer;
 
 /* ------------------------------------------------------------------------ words */
@@ -211,7 +214,7 @@ static void part_put(text_writer *w, arena *a, const json_doc *d, const json_nod
     }
 }
 
-static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
+static bool entry_put(void *arg, const export_branch *b, const ramet_entry *stored,
                       const entry_cols *cols, int64_t peer)
 {
     static const char *const names[] = {"", "User", "Assistant", "Tool", "System"};
@@ -220,9 +223,13 @@ static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
     buf *out = &j->text;
     char when[TIME_TEXT];
     json_doc d;
+    ramet_entry shown = *stored;
+    const ramet_entry *e = &shown;
     (void)b;
     (void)cols;
     (void)peer;
+    if (fill_covers(&w->head->row, e->position))
+        fill_entry(w->tree->tx, &w->values, &w->head->row, &shown, j->entry);
     time_text(e->created, when);
     if (w->html) {
         buf_printf(out, "<article class=\"%s\"><header><b>%s</b>", ramet_role_name(e->role),
@@ -253,11 +260,14 @@ static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
 
 /* -------------------------------------------------------------------------- paths */
 
-/* Entries [from, to) of the path that ends with a branch. */
+/* Entries [from, to) of the path that ends with a branch, as its session shows them. */
 static void path_put(text_writer *w, const export_branch *head, int64_t from, int64_t to)
 {
     const export_tree *t = w->tree;
     VEC(const export_branch *) up = {0};
+    w->head = head;
+    if (fill_covers(&head->row, from) && !fill_load(t->tx, &head->row, t->arena, &w->values))
+        return;
     for (const export_branch *b = head; b; b = export_branch_at(t, b->row.meta.parent))
         VEC_PUSH(t->arena, &up, b);
     for (size_t i = up.n; i-- > 0;) {
@@ -397,6 +407,12 @@ static void shared_put(text_writer *w, const export_session *with, int64_t n)
     buf_puts(out, w->html ? "\xe2\x80\x9d.</p>\n" : "\xe2\x80\x9d.*\n\n");
 }
 
+/* Whether a path says something else than that of another session at the same entries. */
+static bool values_differ(const text_writer *w, const export_branch *head, const export_session *of)
+{
+    return head->row.filled && strcmp(cell_text(w->session, "fill"), cell_text(of, "fill")) != 0;
+}
+
 static void session_put(text_writer *w)
 {
     const ramet_export_in *in = w->job->in;
@@ -413,7 +429,7 @@ static void session_put(text_writer *w)
                       w->tree,
                       p->row[record_column_at(&copy_tables[COPY_T_session], "head")].number)
                 : NULL;
-        if (before)
+        if (before && !values_differ(w, head, p))
             from = shared(w->tree, head, before);
         if (from)
             shared_put(w, p, from);

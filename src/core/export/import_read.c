@@ -6,6 +6,7 @@
 
 #include "core/call.h"
 #include "core/check.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 
 #include <errno.h>
@@ -208,6 +209,9 @@ static ramet_status session_limits(import_job *j, int64_t line, const copy_cell 
         TRY(checked(j, line, check_chars(c, "agent", TEXT("agent"), 255, RAMET_TOO_LARGE)));
     if (TEXT("fork_entry"))
         TRY(checked(j, line, check_id(c, "fork_entry", TEXT("fork_entry"))));
+    fill values;
+    if (TEXT("fill") && !fill_parse(c->hasher, c->arena, TEXT("fill"), &values))
+        return import_damaged(j, line, "\"values\" is damaged");
     if (CELL("archived").number > INT32_MAX)
         return import_damaged(j, line, "\"archived\" is out of range");
 #undef TEXT
@@ -249,7 +253,9 @@ static ramet_status session_model(import_job *j, record *r, int64_t line)
         TRY(session_limits(j, line, row));
         TRY(session_rest(j, r, line));
     }
+    const copy_cell *values = &row[record_column_at(t, "fill")];
     import_session s = {.parent = row[record_column_at(t, "parent")].number,
+                        .has_values = !values->null,
                         .created = row[record_column_at(t, "created")].number,
                         .line = line};
     return session_add(j, r, line, &s, row[record_column_at(t, "no")].number);
@@ -278,6 +284,7 @@ static ramet_status branch_model(import_job *j, record *r, int64_t line)
                        .len = CELL("len"),
                        .created = CELL("created"),
                        .touched = CELL("touched"),
+                       .filled = CELL("filled"),
                        .log = (int)CELL("log"),
                        .type = (int)CELL("type"),
                        .next = CELL("base"),
@@ -295,6 +302,9 @@ static ramet_status branch_model(import_job *j, record *r, int64_t line)
     if (!b.session || b.session > t->have_sessions)
         return import_damaged(j, line, "branch %lld belongs to no session of the tree",
                               (long long)n);
+    if (b.filled > b.base ||
+        (b.filled && !t->sessions[b.session - 1].gone && !t->sessions[b.session - 1].has_values))
+        return import_damaged(j, line, "branch %lld has no values to be filled with", (long long)n);
     if (b.parent > t->n_branches || b.over > t->n_branches || b.parent == n || b.over == n ||
         (b.parent == 0) != (b.base == 0) || b.len < b.base || b.len > POS_MAX)
         return import_damaged(j, line, "branch %lld begins or ends nowhere", (long long)n);

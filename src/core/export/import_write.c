@@ -97,7 +97,8 @@ static void numbers_take(import_job *j, txn *tx, bool *unordered)
                                        .type = b->type},
                               .created = b->created,
                               .len = b->base,
-                              .touched = b->touched};
+                              .touched = b->touched,
+                              .filled = b->filled};
         memcpy(b->row.tip, b->start, HASH_LEN);
     }
 }
@@ -113,11 +114,11 @@ static void numbers_take(import_job *j, txn *tx, bool *unordered)
 static void row_blank(const copy_table *table, copy_cell *row)
 {
     static const char *const null[] = {"id",       "agent", "agent_config",
-                                       "metadata", "by_id", "fork_entry"};
+                                       "metadata", "by_id", "fork_entry", "fill"};
     memset(row, 0, table->n * sizeof *row);
     for (size_t i = 0; i < table->n; i++)
         row[i].bytes = "";
-    for (size_t i = 0; table == &copy_tables[COPY_T_session] && i < 6; i++)
+    for (size_t i = 0; table == &copy_tables[COPY_T_session] && i < 7; i++)
         row[record_column_at(table, null[i])].null = true;
 }
 
@@ -215,6 +216,7 @@ void import_branch_update(txn *tx, const import_branch *b)
     q_blob(q, 11, b->row.tip, HASH_LEN);
     q_int(q, 12, b->live);
     q_int(q, 13, b->last);
+    q_int(q, 14, b->row.filled);
     q_run(q);
 }
 

@@ -63,6 +63,7 @@ static const record_column session_columns[] = {
     {"purging", NULL, COLUMN_MADE, NULL, 0},
     {"seal", NULL, COLUMN_MADE, NULL, 0},
     {"from_title", "from_title", COLUMN_SHORT, NULL, 0},
+    {"fill", "values", COLUMN_MAYBE, NULL, 0},
 };
 static const record_column branch_columns[] = {
     {"id", "n", COLUMN_NUMBER, NULL, 0},
@@ -84,6 +85,7 @@ static const record_column branch_columns[] = {
     {"touched", "touched", COLUMN_INT, NULL, 0},
     {"run", NULL, COLUMN_MADE, NULL, 0},
     {"overlay", NULL, COLUMN_MADE, NULL, 0},
+    {"filled", "filled", COLUMN_COUNT, NULL, 0},
 };
 static const record_column run_columns[] = {
     {"tree", NULL, COLUMN_TREE, NULL, 0},

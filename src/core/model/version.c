@@ -133,16 +133,16 @@ void versions_at(txn *tx, const session_access *s, const branch_meta *o, int64_t
 }
 
 /* This session's newest branch whose path holds an entry. */
-static int64_t branch_holding(txn *tx, const branch_row *list, size_t n, int log, int64_t owner,
-                              int64_t pos)
+static const branch_row *branch_holding(txn *tx, const branch_row *list, size_t n, int log,
+                                        int64_t owner, int64_t pos)
 {
     for (size_t i = n; i-- > 0;) {
         branch_meta o;
         if (list[i].meta.log == log && list[i].len > pos &&
             path_owner(tx, &list[i].meta, pos, &o) && o.id == owner)
-            return list[i].meta.id;
+            return &list[i];
     }
-    return 0;
+    return NULL;
 }
 
 static ramet_status versions_run(txn *tx, const char *session, int64_t branch, const char *entry_id,
@@ -174,11 +174,13 @@ static ramet_status versions_run(txn *tx, const char *session, int64_t branch, c
         ramet_entry e;
         uint8_t hash[HASH_LEN];
         branch_meta m;
-        if (!entry_load(tx, s.tree, rows[i].key, &e, hash) ||
+        const branch_row *held =
+            branch_holding(tx, mine, n_mine, RAMET_LOG_MAIN, rows[i].owner, pos);
+        if (!entry_load(tx, held ? held : &head, rows[i].key, &e, hash) ||
             !branch_meta_load(tx, s.tree, rows[i].owner, &m))
             return txn_status(tx);
         (*out)[i] = (ramet_version){
-            .branch = branch_holding(tx, mine, n_mine, RAMET_LOG_MAIN, rows[i].owner, pos),
+            .branch = held ? held->meta.id : 0,
             .owner = rows[i].owner,
             .entry_id = e.id,
             .number = (int)i + 1,
@@ -230,7 +232,7 @@ static ramet_status branches_run(txn *tx, const char *session, ramet_branch **ou
         if (b->len > 0)
             r->tip_id = path_entry_id(tx, b, b->len - 1);
         if (b->len > b->meta.base &&
-            entry_load(tx, s.tree, KEY(b->meta.id, b->meta.base), &e, hash))
+            entry_load(tx, b, KEY(b->meta.id, b->meta.base), &e, hash))
             r->preview = text_preview(tx->arena, e.text, 80);
     }
     return txn_status(tx);

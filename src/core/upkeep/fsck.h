@@ -71,5 +71,7 @@ fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry)
 void fsck_content(fsck *f, const fsck_branch *b);
 void fsck_overlays(fsck *f); /* fsck_overlay.c, and: */
 void fsck_prompts(fsck *f);
+void fsck_templates(fsck *f); /* fsck_template.c, and: */
+void fsck_values(fsck *f);
 
 #endif
