@@ -35,6 +35,7 @@
 #include "ramet.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/templates.h"
 
 typedef struct m_session m_session;
 typedef struct m_branch m_branch;
@@ -85,7 +86,25 @@ struct m_branch {
     m_entry **path; /* the whole history */
     size_t n, cap;
     m_list overlays; /* m_overlay, in force; of main */
+    int64_t filled;  /* entries that the values of its session are meant for */
 };
+
+/* The values for one template. */
+typedef struct m_fill {
+    const char *names[3], *values[3];
+    size_t n;
+    int64_t len[2]; /* entries that they are meant for, by log */
+} m_fill;
+
+typedef struct m_template {
+    const char *id; /* NULL until learned */
+    const char *name, *names[3];
+    size_t n;
+    m_session *session;
+    m_branch *branch, *adk;
+    int64_t len, adk_len;
+    bool removed;
+} m_template;
 
 typedef struct m_overlay {
     int64_t id; /* 0 until learned */
@@ -122,6 +141,7 @@ struct m_session {
     m_list undo, redo; /* m_move: the two stacks */
     m_session *merged_into;
     m_session *started; /* it was started by that one */
+    m_list fills;       /* m_fill, oldest first */
     bool archived, deleted, purged;
     int64_t deleted_at, expires, created;
     int delete_group; /* which delete took it */
@@ -158,6 +178,7 @@ typedef struct model {
     m_list trees, sessions, entries, verdicts;
     m_list branches; /* all of them */
     m_list overlays; /* all that were ever set */
+    m_list templates;
     m_list memory;   /* everything allocated */
     int delete_groups;
     unsigned marks;
@@ -234,6 +255,22 @@ m_set model_overlay_remove(model *m, const char *user, const char *id, int64_t o
 /* Of the entry at a position: whether it is shown, and what it says then. */
 bool m_context_shows(const m_branch *b, size_t at, const char **text);
 
+/* ---- model_template.c: templates, and what their chats show */
+
+/* An entry as a path shows it; NULL: as it was appended. */
+const m_entry *m_entry_shown(const m_branch *b, const m_entry *e);
+bool m_fills_same(const m_session *a, const m_session *b);
+void m_fills_inherit(m_session *to, const m_session *from);
+m_template *model_template_find(model *m, const char *id);
+m_set model_template_open(model *m, const char *user, const char *id, ramet_level need,
+                          m_template **out);
+m_set model_template_add(model *m, const char *user, const ramet_template_in *in, m_template **out);
+m_set model_template_update(model *m, const char *user, const char *id,
+                            const ramet_template_patch *in);
+m_set model_template_remove(model *m, const char *user, const char *id);
+m_set model_chat(model *m, const char *user, const char *id, const ramet_template_use *in,
+                 m_answer *out);
+
 /* ---- model_make.c: made by the first entry, archived, handed over */
 
 /* An append with `make`. */
@@ -254,6 +291,11 @@ m_set model_append(model *m, const char *user, const char *client, const char *i
                    const ramet_append_in *in, m_answer *out);
 m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in *in,
                  m_answer *out);
+/* How much of the adk log belongs to the first `kept` entries of main. */
+int64_t m_adk_kept(const m_branch *adk, const m_branch *main, size_t kept);
+/* A fork that may be made, at these cuts. */
+m_session *m_fork_at(model *m, const char *user, m_session *s, const ramet_fork_in *in,
+                     const m_branch *from, size_t cut, const m_branch *adk, size_t adk_cut);
 m_set model_rewind(model *m, const char *user, const char *id, const ramet_move_in *in,
                    m_answer *out);
 m_set model_undo(model *m, const char *user, const char *id, const char *xh, bool redo,

@@ -227,7 +227,8 @@ static void branch_write(export_job *j, export_tree *t, const export_branch *b)
                    {"log", r->meta.log},   {"parent", r->meta.parent},
                    {"base", r->meta.base}, {"over", replaced ? r->over : 0},
                    {"type", r->meta.type}, {"created", r->created},
-                   {"len", b->len},        {"touched", b->full ? r->touched : r->created}};
+                   {"len", b->len},        {"touched", b->full ? r->touched : r->created},
+                   {"filled", b->full ? r->filled : 0}};
     row_writer w = {j, t, RECORD_BRANCH};
     copy_cell row[RECORD_COLUMNS] = {{0}};
     char start[2 * HASH_LEN + 1];

@@ -39,8 +39,7 @@
     /* -- values */                                                                                \
     X(fill_get, "SELECT s.fill FROM session s WHERE " PK("s.", "no"))                              \
     X(fill_set, "UPDATE session SET fill=$3 WHERE " PK("", "no"))                                  \
-    X(fill_of_tree, "SELECT s.no,s.fill FROM session s WHERE s.tree=$1 AND s.fill IS NOT NULL "    \
-                    "ORDER BY s.no")
+    X(fill_of_tree, "SELECT s.no,s.fill FROM session s WHERE s.tree=$1 AND s.fill IS NOT NULL")
 /* clang-format on */
 
 #endif
