@@ -25,6 +25,8 @@
 
 #include <assert.h>
 
+#define NAME_CHARS 500 /* of a name with values in it */
+
 static ramet_status fork_access(txn *tx, const session_full *s, const ramet_fork_in *in)
 {
     ramet_level have = level_in(tx, s->tree);
@@ -105,7 +107,7 @@ static const char *fork_name(txn *tx, const fork_job *j, const session_full *s,
     if (!j->fill)
         return name;
     name = fill_plain(tx->arena, &j->fill->levels[j->fill->n - 1], name);
-    return text_preview(tx->arena, name, tx->ramet->limits.title_chars);
+    return text_preview(tx->arena, name, NAME_CHARS);
 }
 
 /* The new row, in the memory of the call: it is also the answer. */
