@@ -116,6 +116,8 @@ extern "C" {
     X(NOTHING_TO_UNDO, "nothing_to_undo", 409, 5, "no move is left to undo")                       \
     X(NOTHING_TO_REDO, "nothing_to_redo", 409, 5, "no undone move is left to redo")                \
     X(MERGE_REFUSED, "merge_refused", 409, 5, "the merge does not apply; the message says why")    \
+    X(BRANCH_PRUNED, "branch_pruned", 409, 5, "the branch was pruned")                             \
+    X(BRANCH_NEEDED, "branch_needed", 409, 5, "the head or another path needs what would be pruned") \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
     X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \
@@ -192,7 +194,7 @@ typedef struct ramet_options {
     int pool;                 /* most connections at once to PostgreSQL; 0 = 16 */
     int busy_ms;              /* wait for another process's lock; 0 = 10,000 */
     int idle_waiters;         /* most calls that wait for the end of a turn at once, each on its
-                                 thread (ramet_merge_in.when_idle); 0 = 16, -1 = none */
+                                 thread (`when_idle` of merges and overlays); 0 = 16, -1 = none */
     int64_t grace_us;         /* how long a deleted session can be restored; 0 = 7 days */
     bool must_exist;          /* do not create a new store */
     bool unverified_reads;    /* do not check the hash chain on reads (see ramet_read) */
@@ -218,6 +220,9 @@ RAMET_API ramet_status ramet_open(const char *where, const ramet_options *opt, r
 
 /* Closes a store. No call may be running; every call and stream must be freed first. */
 RAMET_API void ramet_close(ramet *r);
+/* Before a program stops: calls that wait for the end of a turn (`when_idle`) fail with
+ * RAMET_TOO_BUSY, now and from now on. */
+RAMET_API void ramet_idle_close(ramet *r);
 
 /* The path that `where` stands for, or its URL without the password. The string is static, one per
  * thread. */
@@ -427,8 +432,10 @@ typedef struct ramet_session {
     /* Only from ramet_session_get(): what the caller may do there. The caller's level in the tree;
      * owner for a private session of the caller's own; reader or writer through a link. */
     ramet_level level;
-    int64_t number; /* owner_no of the entries that the session itself appended */
-    int64_t base;   /* entries that it inherited; only from ramet_tree() with `light` */
+    int64_t number;    /* owner_no of the entries that the session itself appended */
+    int64_t base;      /* entries that it inherited; only from ramet_tree() with `light` */
+    int64_t favourite; /* branch that it opens at (ramet/branches.h), 0 = its head; only from
+                          ramet_session_get() */
     /* Only from ramet_tree(): ids from the root, this one last, at most the last 64. */
     const char *const *path;
     size_t n_path;
@@ -693,7 +700,8 @@ RAMET_API int64_t ramet_stream_length(const ramet_stream *s); /* entries on the 
 RAMET_API void ramet_stream_close(ramet_stream *s);
 
 /* Reads the record: everything that was ever appended in the session itself, on any branch, in that
- * order. `from` counts from 0. Pages like ramet_read(); `total` gets the length of the record. */
+ * order, without what was pruned. `from` counts from 0. Pages like ramet_read(); `total` gets the
+ * length of the record. */
 RAMET_API ramet_status ramet_record(ramet_call *c, const char *session, ramet_log log, int64_t from,
                                     int limit, ramet_page *out, int64_t *total);
 
@@ -830,9 +838,14 @@ typedef struct ramet_branch {
     const char *tip_id;  /* last entry of its path, NULL when empty */
     const char *preview; /* of its first own entry, "" when it has none */
     const char *session; /* the session that it belongs to; only from ramet_tree_branches() */
+    const char *name;    /* "" when it has none */
+    bool favourite;      /* the path that its session opens at (ramet/branches.h) */
+    int64_t pruned;      /* when it was pruned; 0: it was not */
+    bool removed;        /* pruned, and gc removed what nothing else needs: no restore any more */
 } ramet_branch;
 
-/* Every branch of a session's main log, oldest first. */
+/* Every branch of a session's main log, oldest first, without those that were pruned
+ * (ramet/branches.h). */
 RAMET_API ramet_status ramet_branches(ramet_call *c, const char *session, ramet_branch **out,
                                       size_t *n);
 
@@ -1082,6 +1095,8 @@ RAMET_API ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_tur
                                       ramet_append_out *out);
 RAMET_API ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn,
                                       ramet_turn **out);
+/* The session that a turn of the server belongs to; NULL when the caller may not see one. */
+RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 /* What the agent of a turn was sent. A history that it was sent as it stands in the store is not
  * kept again: `data` then has what else was sent, and the context view of the first `length`
  * entries of the turn's branch gives the messages (src/agent/prompt.h). */

@@ -175,6 +175,8 @@ ramet_entry *entry_named(cli *c, const char *session, int64_t branch, const char
 bool side_named(cli *c, const char *word, ramet_side_in *out, int *code);
 /* --branch; 0 if missing. False: reported. */
 bool branch_option(cli *c, int64_t *branch, int *code);
+/* A branch of a session: its id, such as b17, or its name if no other branch has it. */
+bool branch_named(cli *c, const char *session, const char *word, int64_t *branch, int *code);
 /* The one of several ids that a word names: exactly, or by 4 or more of its first or last
  * characters. The word itself if there is none; NULL if there are several. */
 const char *id_named(const char *const *ids, size_t n, const char *word);

@@ -6,6 +6,7 @@
 #define CLI_COMMANDS_H
 
 #include "cli/cli.h"
+#include "ramet/branches.h"
 
 int cmd_new(cli *c);
 int cmd_append(cli *c);
@@ -17,10 +18,13 @@ int cmd_log(cli *c);
 int cmd_show(cli *c);
 int cmd_tree(cli *c);
 int cmd_branches(cli *c);
+int cmd_branch(cli *c);
+int cmd_prune(cli *c);
 int cmd_moves(cli *c);
 int cmd_record(cli *c);
 int cmd_state(cli *c);
 int cmd_usage(cli *c);
+int cmd_suggest(cli *c);
 int cmd_fork(cli *c);
 int cmd_rewind(cli *c);
 int cmd_undo(cli *c);
@@ -62,5 +66,8 @@ int cmd_help(cli *c);
 int cmd_completion(cli *c);
 int cmd_version(cli *c);
 int cmd_complete(cli *c);
+
+/* What a prune or a restore of branches did. */
+int pruned_answer(cli *c, const char *done, const ramet_prune_out *out);
 
 #endif

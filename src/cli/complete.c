@@ -126,7 +126,8 @@ static void offer_branches(cli *c, const place *p)
         return;
     for (size_t i = 0; i < n; i++) {
         char text[24];
-        offer(p, ramet_branch_text(list[i].id, text), text_cut(c, list[i].preview, 60));
+        offer(p, ramet_branch_text(list[i].id, text),
+              text_cut(c, list[i].name[0] ? list[i].name : list[i].preview, 60));
     }
 }
 

@@ -34,6 +34,7 @@ typedef struct node {
     int64_t via;         /* a readable branch whose path runs over this one */
     const char *session; /* its session; that of `via` if its own is hidden */
     ramet_fork_type type;
+    const char *name;            /* "": none */
     bool hidden;                 /* its session is hidden */
     int64_t on_path;             /* positions below this are on the current path; 0: none */
     int64_t weight;              /* number of branches drawn from here on */
@@ -78,6 +79,7 @@ static ramet_status add_session(graph *g, const ramet_session *s)
         b.via = b.id;
         b.session = s->id;
         b.type = list[i].type;
+        b.name = list[i].name;
         VEC_PUSH(g->cli->mem, &g->nodes, b);
     }
     return status;
@@ -103,6 +105,7 @@ static ramet_status add_hidden(graph *g, const node *b)
 {
     node p = {
         .id = b->parent, .length = b->base, .via = b->via, .session = b->session, .hidden = true};
+    p.name = "";
     int64_t low = 0, high = b->base - 1;
     ramet_entry *e;
     ramet_status s;
@@ -224,6 +227,9 @@ static int put_session(graph *g, const ramet_session *s)
     int used = put(c, s == g->here ? ST_HERE : ST_BOLD, text_cut(c, title_text(s), 28));
     const char *sep = arena_printf(c->mem, " %s ", gl(c, G_SEP));
     used += put(c, ST_DIM, sep) + put(c, ST_ID, short_id(c, s->id));
+    const node *on = node_find(g, s->head.branch);
+    if (on && on->name[0])
+        used += put(c, ST_DIM, sep) + put(c, ST_BOLD, text_cut(c, on->name, 24));
     if (s->n_tags)
         used += put(c, ST_DIM, sep) + put(c, ST_TAG, text_cut(c, tags_text(c, s), 24));
     if (s->merged_into)
@@ -255,12 +261,13 @@ static int put_heads(graph *g, node *b, int64_t position)
 static int put_left(graph *g, const node *b)
 {
     char branch[24];
+    const char *id = ramet_branch_text(b->id, branch);
+    if (b->name[0])
+        id = arena_printf(g->cli->mem, "%s \"%s\"", id, text_cut(g->cli, b->name, 24));
     const char *why = b->type == RAMET_AUTO_EDIT         ? ", an edit"
                       : b->type == RAMET_AUTO_REGENERATE ? ", another answer"
                                                          : "";
-    return put(
-        g->cli, ST_GONE,
-        arena_printf(g->cli->mem, "(%s%s, abandoned) ", ramet_branch_text(b->id, branch), why));
+    return put(g->cli, ST_GONE, arena_printf(g->cli->mem, "(%s%s, abandoned) ", id, why));
 }
 
 /* Whether the next branch that leaves does so here. */
@@ -467,6 +474,8 @@ static int graph_json(graph *g)
         jw_kint(&c->jw, "base", b->base);
         jw_kint(&c->jw, "length", b->length);
         jw_kstr(&c->jw, "type", ramet_fork_type_name(b->type));
+        if (b->name[0])
+            jw_kstr(&c->jw, "name", b->name);
         jw_end_object(&c->jw);
         json_flush(c);
     }

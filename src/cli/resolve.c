@@ -251,6 +251,38 @@ bool branch_option(cli *c, int64_t *branch, int *code)
     return false;
 }
 
+static int64_t branch_by_name(cli *c, const char *session, const char *word, size_t *found)
+{
+    ramet_branch *list;
+    size_t n;
+    int64_t branch = 0;
+    *found = 0;
+    if (lib->ramet_branches(c->call, session, &list, &n) != RAMET_OK)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i].name, word) == 0) {
+            branch = list[i].id;
+            ++*found;
+        }
+    return branch;
+}
+
+bool branch_named(cli *c, const char *session, const char *word, int64_t *branch, int *code)
+{
+    size_t found = 0;
+    *branch = ramet_branch_parse(word);
+    if (*branch <= 0)
+        *branch = branch_by_name(c, session, word, &found);
+    if (*branch > 0 && found < 2)
+        return true;
+    *code =
+        cli_error(c, RAMET_INVALID, "branch",
+                  found ? "%2$zu branches are called '%1$s'; name it like b17"
+                        : "'%1$s' is no branch; one looks like b17, 'ramet branches' shows them",
+                  word, found);
+    return false;
+}
+
 bool side_named(cli *c, const char *word, ramet_side_in *out, int *code)
 {
     const char *at = strrchr(word, '@');

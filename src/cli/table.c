@@ -41,7 +41,9 @@ const topic_def cli_names[] = {
                 "has them; @ is the newest session, @2 the one created before it"},
     {"ENTRY", "an entry's id, or its first or last characters (4 or more) if only one entry of the "
               "path has them; @1 is the first entry, @2 the second, @-1 the last"},
-    {"BRANCH", "a branch as shown by 'ramet branches', such as b17"},
+    {"BRANCH",
+     "a branch as shown by 'ramet branches', such as b17; 'switch', 'branch', 'prune' and "
+     "'restore' also accept its name"},
     {"SIDE", "a SESSION, or a branch of one: SESSION@b17"},
     {"SPAN", "90s, 30m, 12h, 7d or 2w"},
     {"TIME", "a date (2026-01-31), an RFC 3339 time, or a SPAN before now"},
@@ -197,6 +199,7 @@ const command_def cli_commands[] = {
              "starts one for the store's file for the duration of the command.",
     .args = ARGS(MAYBE("SESSION", "the session to continue", WORD_SESSION), MANY("MESSAGE", "the message", WORD_ANY)),
     .options = OPTIONS(VALUE("agent", 0, OPT_TEXT, "NAME", "the agent that answers (default: the session's)"),
+                       FLAG("head", 0, "continue at the head, not at the session's favourite path"),
                        WORD("config", 0, "FILE", "settings, including agents, for the server it starts", WORD_FILE)),
     .examples = EXAMPLES({"chat", "a new conversation with the built-in agent echo"},
                          {"chat @ 'And by bus?'", "one message to the newest session"}),
@@ -253,8 +256,8 @@ const command_def cli_commands[] = {
 {
     .name = "show", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION [ENTRY]", .run = cmd_show,
     .summary = "Show a session, or one entry in full",
-    .about = "With --prompt: what the agent was sent for the turn that ENTRY belongs to (a turn's id will do, too; "
-             "without it, the last one): messages, instructions, settings and tokens, as JSON.",
+    .about = "With --prompt: what the agent was sent for the turn that ENTRY belongs to (without it, the last one), "
+             "or for the turn whose id is given instead of a session: messages, instructions, settings and tokens, as JSON.",
     .args = ARGS(SESSION_ARG, MAYBE("ENTRY", "an entry on its path", WORD_ANY)),
     .options = OPTIONS(BRANCH_OPTION, FLAG("prompt", 0, "what the model was sent for a turn"),
                        FLAG("text", 0, "only the entry's text"),
@@ -286,6 +289,15 @@ const command_def cli_commands[] = {
     .args = ARGS(SESSION_ARG),
     .options = OPTIONS(VALUE("limit", 'n', OPT_COUNT, "N", "at most N (default: 50)"),
                        VALUE("from", 0, OPT_COUNT, "NUMBER", "only moves before this number")),
+},
+{
+    .name = "suggest", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_suggest,
+    .summary = "Show places worth forking, and tags, found in the text",
+    .about = "Finds corrections, failed tool calls, retries and changes of topic among the last 1,000 entries; 'ramet "
+             "fork SESSION ENTRY --before' continues another way from there. No model is asked.",
+    .args = ARGS(SESSION_ARG),
+    .options = OPTIONS(BRANCH_OPTION, FLAG("tag", 0, "give the session the proposed tags")),
+    .examples = EXAMPLES({"suggest @", "what stands out in the newest session"}),
 },
 {
     .name = "record", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION", .run = cmd_record,
@@ -538,9 +550,36 @@ const command_def cli_commands[] = {
 },
 {
     .name = "restore", .group = GROUP_KEEP, .synopsis = "ID", .run = cmd_restore,
-    .summary = "Restore a deleted session",
-    .args = ARGS(ARG("ID", "its full id", WORD_ANY)),
-    .options = OPTIONS(FLAG("tree", 0, "restore everything that the same command deleted")),
+    .summary = "Restore a deleted session, or a pruned branch",
+    .args = ARGS(ARG("ID", "the full id of a deleted session; with --branch a SESSION", WORD_ANY)),
+    .options = OPTIONS(FLAG("tree", 0, "restore everything that the same command deleted"),
+                       VALUE("branch", 'b', OPT_TEXT, "BRANCH", "restore this pruned branch of the session"),
+                       FLAG("all", 0, "with --branch: restore everything that the same command pruned")),
+},
+{
+    .name = "branch", .group = GROUP_KEEP, .synopsis = "SESSION BRANCH", .run = cmd_branch,
+    .summary = "Name a branch, or make it the favourite path of its session",
+    .about = "A session has at most one favourite path. 'ramet chat' and the page open the session there; every other "
+             "command without a branch uses the head.",
+    .args = ARGS(SESSION_ARG, ARG("BRANCH", "one of its branches", WORD_BRANCH)),
+    .options = OPTIONS(VALUE("name", 0, OPT_TEXT, "NAME", "its name, at most 100 characters; '' removes it"),
+                       FLAG("favourite", 0, "open the session at this branch"),
+                       FLAG("no-favourite", 0, "open the session at its head again")),
+    .examples = EXAMPLES({"branch @ b3 --name 'by train'", "a name, which 'ramet switch' accepts too"},
+                         {"branch @ b3 --favourite", "the path where chats continue"}),
+},
+{
+    .name = "prune", .group = GROUP_KEEP, .synopsis = "SESSION [BRANCH]", .run = cmd_prune,
+    .summary = "Remove a branch, or all branches but the current path, from a session",
+    .about = "Pruned entries disappear from lists, search and the record. 'ramet restore --branch' restores them until "
+             "'ramet gc' removes them, 7 days later at the earliest; after that, an undo into them is refused. What another "
+             "session or another branch needs is not pruned.",
+    .args = ARGS(SESSION_ARG, MAYBE("BRANCH", "the branch to prune", WORD_BRANCH)),
+    .options = OPTIONS(FLAG("others", 0, "all branches that are not on the path of the head"),
+                       FLAG("dry-run", 0, "only show what would be pruned"),
+                       FLAG("list", 'l', "show what was pruned"),
+                       FLAG("yes", 'y', "do not ask")),
+    .examples = EXAMPLES({"prune @ --others --dry-run", "what would be pruned"}, {"prune @ b3", "one branch"}),
 },
 {
     .name = "serve", .group = GROUP_SERVE, .flags = CMD_NO_STORE, .synopsis = "", .run = cmd_serve,

@@ -16,10 +16,12 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "ramet.h"
+#include "ramet/branches.h"
 #include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
+#include "ramet/suggest.h"
 #include "ramet/templates.h"
 #include "ramet/tokens.h"
 
@@ -63,6 +65,7 @@
     X(overlay_set)                                                                                 \
     X(overlay_remove)                                                                              \
     X(overlays)                                                                                    \
+    X(turn_session)                                                                                \
     X(template_add)                                                                                \
     X(template_get)                                                                                \
     X(templates)                                                                                   \
@@ -74,6 +77,10 @@
     X(head_log)                                                                                    \
     X(versions)                                                                                    \
     X(branches)                                                                                    \
+    X(branches_pruned)                                                                             \
+    X(branch_update)                                                                               \
+    X(prune)                                                                                       \
+    X(branch_restore)                                                                              \
     X(ancestry)                                                                                    \
     X(children)                                                                                    \
     X(tree)                                                                                        \
@@ -86,6 +93,7 @@
     X(search_update)                                                                               \
     X(state)                                                                                       \
     X(usage_get)                                                                                   \
+    X(suggest)                                                                                     \
     X(members)                                                                                     \
     X(member_set)                                                                                  \
     X(member_remove)                                                                               \

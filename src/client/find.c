@@ -108,6 +108,20 @@ ramet_status http_state(ramet_call *call, const char *session, const char *entry
     return RAMET_OK;
 }
 
+ramet_status http_suggest(ramet_call *call, const char *session, int64_t branch,
+                          ramet_suggestions *out)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    *out = (ramet_suggestions){0};
+    target_init(&t, c, "/sessions/%s/suggestions", session);
+    target_branch(&t, "branch", branch);
+    TRY(ask(&t, "GET", NULL, &d));
+    form_read(c->arena, &d, d.nodes, &form_suggestions, out, NULL);
+    return RAMET_OK;
+}
+
 ramet_status http_usage_get(ramet_call *call, const char *session, ramet_usage_out *out)
 {
     client_call *c = CALL(call);

@@ -173,6 +173,96 @@ ramet_status http_branches(ramet_call *call, const char *session, ramet_branch *
     return ASK_LIST(&t, form_branch_list, out, n, NULL);
 }
 
+ramet_status http_branches_pruned(ramet_call *call, const char *session, ramet_branch **out,
+                                  size_t *n)
+{
+    target t;
+    target_init(&t, CALL(call), "/sessions/%s/branches", session);
+    target_bool(&t, "pruned", true);
+    return ASK_LIST(&t, form_branch_list, out, n, NULL);
+}
+
+/* ------------------------------------------------------- branches, one by one */
+
+static void branch_target(target *t, client_call *c, const char *session, int64_t branch,
+                          const char *what)
+{
+    char text[24];
+    target_init(t, c, arena_printf(c->arena, "/sessions/%%s/branches/%%s%s", what), session,
+                ramet_branch_text(branch, text));
+}
+
+ramet_status http_branch_update(ramet_call *call, const char *session, int64_t branch,
+                                const ramet_branch_patch *in, ramet_branch **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    *out = NULL;
+    branch_target(&t, c, session, branch, "");
+    body_init(&b);
+    body_add(&b, "name", in->name);
+    if (in->favourite)
+        jw_kbool(&b.writer, "favourite", *in->favourite);
+    TRY(ask(&t, "PATCH", &b, &d));
+    TRY(answer_has(c, &d, "branch_id"));
+    *out = answer_read(c, &d, &form_branch);
+    return RAMET_OK;
+}
+
+static ramet_status ask_pruned(client_call *c, target *t, body *b, ramet_prune_out *out)
+{
+    json_doc d;
+    TRY(ask(t, "POST", b, &d));
+    TRY(answer_has(c, &d, "branches"));
+    form_read(c->arena, &d, d.nodes, &form_pruned, out, NULL);
+    return RAMET_OK;
+}
+
+/* The API names the branch that stays: the head's is asked for first. */
+static ramet_status prune_branch(ramet_call *call, const char *session, const ramet_prune_in *in,
+                                 int64_t *branch)
+{
+    ramet_session *s;
+    *branch = in->branch;
+    if (!in->others || in->branch)
+        return RAMET_OK;
+    TRY(http_session_get(call, session, &s));
+    *branch = s->head.branch;
+    return RAMET_OK;
+}
+
+ramet_status http_prune(ramet_call *call, const char *session, const ramet_prune_in *in,
+                        ramet_prune_out *out)
+{
+    target t;
+    body b;
+    int64_t branch;
+    *out = (ramet_prune_out){0};
+    TRY(prune_branch(call, session, in, &branch));
+    branch_target(&t, CALL(call), session, branch, "/prune");
+    body_init(&b);
+    if (in->others)
+        jw_kbool(&b.writer, "others", true);
+    if (in->dry_run)
+        jw_kbool(&b.writer, "dry_run", true);
+    return ask_pruned(CALL(call), &t, &b, out);
+}
+
+ramet_status http_branch_restore(ramet_call *call, const char *session, int64_t branch, bool all,
+                                 ramet_prune_out *out)
+{
+    target t;
+    body b;
+    *out = (ramet_prune_out){0};
+    branch_target(&t, CALL(call), session, branch, "/restore");
+    body_init(&b);
+    if (all)
+        jw_kbool(&b.writer, "all", true);
+    return ask_pruned(CALL(call), &t, &b, out);
+}
+
 /* ------------------------------------------------------------------ lineage */
 
 /* Reads all pages of a list of sessions. */
@@ -255,13 +345,14 @@ ramet_status http_overlay_set(ramet_call *call, const char *session, const ramet
     body_add(&b, "text", in->text);
     body_add(&b, "reason", in->reason);
     body_add(&b, "expected_head", in->expected_head);
+    body_add(&b, "when", in->when_idle ? "idle" : NULL);
     TRY(ask(&t, "POST", &b, &d));
     form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
     return RAMET_OK;
 }
 
 ramet_status http_overlay_remove(ramet_call *call, const char *session, int64_t overlay,
-                                 const char *reason, const char *expected_head,
+                                 const char *reason, const char *expected_head, bool when_idle,
                                  ramet_overlay_out *out)
 {
     client_call *c = CALL(call);
@@ -272,6 +363,7 @@ ramet_status http_overlay_remove(ramet_call *call, const char *session, int64_t 
     target_init(&t, c, "/sessions/%s/overlays/%s", session, ramet_overlay_text(overlay, id));
     target_add(&t, "reason", reason);
     target_add(&t, "expected_head", expected_head);
+    target_add(&t, "when", when_idle ? "idle" : NULL);
     TRY(ask(&t, "DELETE", NULL, &d));
     form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
     return RAMET_OK;
@@ -284,6 +376,23 @@ ramet_status http_overlays(ramet_call *call, const char *session, int64_t branch
     target_init(&t, CALL(call), "/sessions/%s/overlays", session);
     target_branch(&t, "branch", branch);
     return ASK_LIST(&t, form_overlay_list, out, n, NULL);
+}
+
+ramet_status http_turn_session(ramet_call *call, const char *turn, const char **session)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    ramet_turn found = {0};
+    *session = NULL;
+    target_init(&t, c, "/turns/%s", turn);
+    ramet_status st = ask(&t, "GET", NULL, &d);
+    if (st == RAMET_TURN_NOT_FOUND)
+        return RAMET_OK;
+    if (st == RAMET_OK)
+        form_read(c->arena, &d, d.nodes, &form_turn, &found, NULL);
+    *session = found.session;
+    return st;
 }
 
 /* The server has written the messages: they are told as if they had been kept. */

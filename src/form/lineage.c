@@ -8,9 +8,17 @@ static const char *const *branch_order(const void *value)
 {
     static const char *const order[] = {"branch_id", "parent_id",  "base",    "length",
                                         "entry_id",  "type",       "current", "created_at",
-                                        "preview",   "session_id", NULL};
+                                        "preview",   "session_id", "name",    "favourite",
+                                        "pruned_at", "removed",    NULL};
     (void)value;
     return order;
+}
+
+static void branch_read_end(void *value)
+{
+    ramet_branch *b = value;
+    if (!b->name)
+        b->name = "";
 }
 
 /* clang-format off */
@@ -49,7 +57,7 @@ const form_schema form_overlay_done = STRUCT("OverlayDone", "An overlay that was
 #define S ramet_branch
 const form_schema form_branch = {
     .name = "Branch", .text = "A branch of a session, or (with `number`) a version of a message.",
-    .size = sizeof(S), .order = branch_order, .fields = FIELDS(
+    .size = sizeof(S), .order = branch_order, .read_end = branch_read_end, .fields = FIELDS(
     R("branch_id", TEXT, "for `switch`", AT(BRANCH, id)),
     R("entry_id", TEXT, "the version, or the last entry of the branch's path", NUL, AT(TEXT, tip_id)),
     F("number", INT, "version, from 1"),
@@ -60,9 +68,27 @@ const form_schema form_branch = {
     R("current", BOOL, "on the current path", AT(BOOL, current)),
     CREATED_AT(created),
     R("preview", TEXT, "first line", AT(STRING, preview)),
-    F("session_id", TEXT, "the session it belongs to, in a list of a tree's branches", AT(TEXT, session), OMIT))};
+    F("session_id", TEXT, "the session it belongs to, in a list of a tree's branches", AT(TEXT, session), OMIT),
+    F("name", TEXT, "its name, if it has one", AT(STRING, name), OMIT),
+    F("favourite", BOOL, "true: its session opens here", AT(BOOL, favourite), OMIT),
+    F("pruned_at", TIME, "when it was pruned", AT(TIME, pruned), OMIT),
+    F("removed", BOOL, "true: pruned, and garbage collection removed what nothing else needs", AT(BOOL, removed), OMIT))};
 #undef S
 const form_schema form_branch_list = LIST("BranchList", "branches", form_branch, "Versions of a message, or branches of a session or a tree, oldest first.");
+
+#define S ramet_kept_branch
+const form_schema form_kept_branch = STRUCT("KeptBranch", "A branch that was not pruned.",
+    R("branch_id", TEXT, "", AT(BRANCH, branch)),
+    R("reason", TEXT, "what needs it", AT(STRING, reason)));
+#undef S
+
+#define S ramet_prune_out
+const form_schema form_pruned = STRUCT("Pruned", "What goes, or would go, or came back.",
+    R("branches", ARRAY, "like `b17`", TEXTS(branches, n)),
+    R("entries", INT, "entries that garbage collection will remove; of a restore: that it will not", AT(INT64, entries)),
+    R("kept", ARRAY, "with `others`: what stays because something needs it, at most 100", LIST_OF(form_kept_branch, kept, n_kept)),
+    R("dry_run", BOOL, "nothing was done", AT(BOOL, dry_run)));
+#undef S
 
 #define S ramet_version
 const form_schema form_version = STRUCT(NULL, NULL,
@@ -75,6 +101,19 @@ const form_schema form_version = STRUCT(NULL, NULL,
     R("preview", TEXT, "", AT(STRING, preview)));
 #undef S
 const form_schema form_version_list = LIST(NULL, "branches", form_version, NULL);
+
+#define S ramet_suggestion
+const form_schema form_suggestion = STRUCT("Suggestion", "A place that is worth forking.",
+    R("entry_id", TEXT, "where it shows; a fork `before` it can go another way", AT(TEXT, entry_id)),
+    R("kind", ENUM, "", WORD(SUGGESTS, kind)),
+    R("why", TEXT, "one line", AT(STRING, why)));
+#undef S
+
+#define S ramet_suggestions
+const form_schema form_suggestions = STRUCT("Suggestions", "What a look at the text proposes.",
+    R("suggestions", ARRAY, "by position, at most 100", LIST_OF(form_suggestion, items, n)),
+    R("tags", ARRAY, "at most 5, the best first", TEXTS(tags, n_tags)));
+#undef S
 
 #define S ramet_fork_point
 const form_schema form_fork_point = STRUCT("ForkPoint", "Where a fork or branch leaves the current path.",

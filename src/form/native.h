@@ -11,10 +11,12 @@
 #define FORM_NATIVE_H
 
 #include "form/form.h"
+#include "ramet/branches.h"
 #include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/sandboxes.h"
+#include "ramet/suggest.h"
 #include "ramet/templates.h"
 #include "ramet/tokens.h"
 
@@ -31,6 +33,7 @@
     X(running) X(question) X(option) X(turn) X(turn_list) X(turn_done) X(fan_done) X(prompt) X(fork_in) \
     X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
     X(overlay) X(overlay_list) X(overlay_done)                                                     \
+    X(pruned) X(kept_branch) X(suggestions) X(suggestion)                                          \
     X(template) X(template_list) X(template_origin)                                                \
     X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
     X(comparison) X(turn_row) X(compare_side) X(side) X(side_in) X(verdict) X(verdict_list)        \

@@ -60,6 +60,7 @@
 #define ROLES    "user|assistant|tool|system", ramet_role_name
 #define MOVES    "rewind|undo|redo|switch|edit|regenerate|sync|merge|overlay", ramet_move_name
 #define OVERLAY_ACTIONS "hide|replace|hide_before", ramet_overlay_action_name
+#define SUGGESTS "correction|failed_tool|retry|topic", ramet_suggestion_name
 #define STATUSES "running|done|cancelled|failed|interrupted", ramet_turn_status_name
 
 /* clang-format on */

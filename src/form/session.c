@@ -146,6 +146,7 @@ const form_schema form_session = {
     F("created_at", TIME, "when it was created", AT(TIME, created)),
     F("updated_at", TIME, "when it last changed", AT(TIME, updated)),
     F("level", ENUM, "the caller's access level; only if the session is read alone", WORD(LEVELS, level), OMIT),
+    F("favourite", TEXT, "the branch that it opens at, if it has one; only if the session is read alone", AT(BRANCH, favourite), OMIT),
     F("cut", OBJECT, "in the answer to fork and rewind: where it was really cut", .of = &form_cut),
     F("sync", OBJECT, "in the answer to sync: what was done", .of = &form_sync_done),
     F("merge", OBJECT, "in the answer of merge: what was done", .of = &form_merge_done),

@@ -50,7 +50,8 @@ typedef struct server_config {
     int64_t attachment_max;
     int64_t grace_days, gc_hours;
     setting_list agents; /* each in the syntax of agents_new() */
-    const char *default_agent, *title_agent;
+    const char *default_agent, *title_agent, *suggest_agent;
+    bool auto_tag;
     int64_t turns, turn_queue, turn_s, turn_idle_s, question_s, turn_stop_s, answer_max;
     const char *oidc_issuer, *oidc_jwks, *oidc_audience, *oidc_client_id, *oidc_client_secret;
     const char *oidc_user_claim, *oidc_roles_claim, *oidc_algorithms, *oidc_redirect;

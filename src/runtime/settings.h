@@ -125,6 +125,10 @@
          "the agent of sessions that name none; default: the first agent, else echo")               \
     TEXT(title_agent, "title-agent", "NAME", "",                                                    \
          "the agent that makes titles for untitled sessions; empty: none")                          \
+    SWITCH(auto_tag, "auto-tag", "off",                                                             \
+           "give untagged sessions the suggested tags after an answer")                             \
+    TEXT(suggest_agent, "suggest-agent", "NAME", "",                                                \
+         "the agent that refines suggestions, those of auto-tag too; empty: none")                  \
     NUMBER(turns, "turns", 1, 4096, "256", "maximum number of turns that run at once")              \
     NUMBER(turn_queue, "turn-queue", 0, 1000000, "256",                                             \
            "maximum number of waiting turns; more are refused with 503")                            \

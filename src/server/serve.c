@@ -527,6 +527,9 @@ static ramet_status agents_start(server *s, ramet_error *err)
     if (*cfg->title_agent && !agents_find(s->agents, cfg->title_agent))
         return start_fail(err, RAMET_INVALID, "title-agent",
                           "title-agent names no agent that is configured");
+    if (*cfg->suggest_agent && !agents_find(s->agents, cfg->suggest_agent))
+        return start_fail(err, RAMET_INVALID, "suggest-agent",
+                          "suggest-agent names no agent that is configured");
     return RAMET_OK;
 }
 
@@ -642,6 +645,7 @@ ramet_status server_run(const server_config *cfg, ramet_error *err)
             continue;
         log_line(LOG_INFO, "stopping", NULL);
         s.stopping = true;
+        ramet_idle_close(s.store);
         upkeep_stop(s.upkeep);
     }
     parts_end(&s);

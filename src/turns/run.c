@@ -782,5 +782,7 @@ bool run_main(run *r)
     arena_free(h.mem);
     if (wanted && r->is_untitled && r->status == RAMET_TURN_DONE)
         title_make(r);
+    if (wanted && r->turns->cfg->auto_tag && r->status == RAMET_TURN_DONE)
+        tags_make(r);
     return wanted;
 }

@@ -197,7 +197,6 @@ struct turns {
     int64_t n_idle;
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
-    int64_t idle_waiters; /* requests that wait for the end of a turn (turns_wait_idle()) */
     int64_t summaries;    /* that are being written */
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     turns_stage stage;
@@ -384,5 +383,9 @@ bool aside_ask(const aside *of, buf *text);
 
 /* ---- turns/title.c */
 void title_make(run *r);
+
+/* ---- turns/tag.c */
+/* Tags an untagged session; for runs of servers with the setting auto-tag. */
+void tags_make(run *r);
 
 #endif

@@ -24,6 +24,7 @@ Read
   tree         Draw the forks of a tree
   branches     List the branches of a session, or the versions of a message
   moves        Show the head log: who moved the head, when and why
+  suggest      Show places worth forking, and tags, found in the text
   record       Show everything ever appended to a session, in that order
   state        Show the session state, now or at an entry
   usage        Sum tokens and cost of a session, its path and its tree
@@ -56,7 +57,9 @@ Organise
   unshare      Revoke a share link
   promote      Make an ephemeral session permanent
   rm           Delete a session, optionally with all its forks
-  restore      Restore a deleted session
+  restore      Restore a deleted session, or a pruned branch
+  branch       Name a branch, or make it the favourite path of its session
+  prune        Remove a branch, or all branches but the current path, from a session
   export       Write a session, its tree, or all that you have to a file
   import       Add what an exported file has and the store has not
 
@@ -96,7 +99,8 @@ Names
                them; @ is the newest session, @2 the one created before it
   ENTRY        an entry's id, or its first or last characters (4 or more) if only one entry of the
                path has them; @1 is the first entry, @2 the second, @-1 the last
-  BRANCH       a branch as shown by 'ramet branches', such as b17
+  BRANCH       a branch as shown by 'ramet branches', such as b17; 'switch', 'branch', 'prune' and
+               'restore' also accept its name
   SIDE         a SESSION, or a branch of one: SESSION@b17
   SPAN         90s, 30m, 12h, 7d or 2w
   TIME         a date (2026-01-31), an RFC 3339 time, or a SPAN before now
@@ -206,7 +210,7 @@ rewind	Move the head back to an entry
 redo	Redo the last undone move
 replace	Have an entry say something else to the model
 reveal	Take back a 'hide' or 'replace'
-restore	Restore a deleted session
+restore	Restore a deleted session, or a pruned branch
 reindex	Rebuild the search index
 END
 t 'completion: options of a command' 0 __complete rewind --re <<'END'

@@ -406,9 +406,10 @@ static bool column_plain(const column *c)
                                         "tree.id",           "tree.created",
                                         "meta.key",          "meta.value"};
     static const char *const tables[] = {
-        "member",   "tag",        "verdict", "event",    "meta",        "share",  "token",
-        "feedback", "attachment", "errand",  "transfer", "visit",       "remark", "sandbox",
-        "origin",   "indexed",    "task",    "turn",     "attach_part", "once",   "copied"};
+        "member",      "tag",      "verdict",    "event",      "meta",     "share",
+        "token",       "feedback", "attachment", "errand",     "transfer", "visit",
+        "remark",      "sandbox",  "origin",     "indexed",    "task",     "turn",
+        "attach_part", "once",     "copied",     "branch_note"};
     char name[96];
     snprintf(name, sizeof name, "%s.%s", c->table, c->name);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)

@@ -3,6 +3,7 @@
  * furnish.c: see furnish.h.
  */
 #include "furnish.h"
+#include "ramet/branches.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
 #include "ramet/merge.h"
@@ -20,6 +21,7 @@
 #define LONG_US (INT64_C(100) * 365 * 24 * 3600 * 1000000)
 
 #define DESK "desk"
+#define TWIGS "twigs"
 #define OWNER "ann"
 #define GUEST "bob"
 
@@ -81,7 +83,33 @@ static void overlays_make(ramet_call *c)
         .entry_id = "desk-2", .action = RAMET_OVERLAY_REPLACE, .text = "is not long"};
     good(c, ramet_overlay_set(c, DESK, &hide, &out), "an overlay");
     good(c, ramet_overlay_set(c, DESK, &say, &out), "an overlay");
-    good(c, ramet_overlay_remove(c, DESK, out.id - 1, NULL, NULL, &out), "an overlay removed");
+    good(c, ramet_overlay_remove(c, DESK, out.id - 1, NULL, NULL, false, &out),
+         "an overlay removed");
+}
+
+/* A session with a branch that has a name and is its favourite, and a pruned branch. */
+static void branches_make(ramet_call *c)
+{
+    static const bool yes = true;
+    ramet_session *s;
+    ramet_branch *b;
+    ramet_append_out out;
+    ramet_prune_out pruned;
+    ramet_entry_in e[] = {{.id = "twig-1", .role = RAMET_USER, .text = "a hill"},
+                          {.id = "twig-2", .role = RAMET_ASSISTANT, .text = "is high"}};
+    good(c, ramet_session_create(c, &(ramet_session_in){.id = TWIGS}, &s), "a session");
+    good(c, ramet_append(c, TWIGS, &(ramet_append_in){.entries = e, .n = 2}, &out), "entries");
+    int64_t left = out.head.branch;
+    ramet_move_in to = {.at = {.entry_id = "twig-1"}};
+    good(c, ramet_rewind(c, TWIGS, &to, &s, NULL), "a rewind");
+    good(c,
+         ramet_branch_update(c, TWIGS, s->head.branch,
+                             &(ramet_branch_patch){.name = "short", .favourite = &yes}, &b),
+         "a name");
+    good(c, ramet_prune(c, TWIGS, &(ramet_prune_in){.branch = left}, &pruned), "a prune");
+    ramet_verdict *verdict;
+    ramet_side_in sides[] = {{.session = TWIGS}, {.session = TWIGS}};
+    good(c, ramet_verdict_add(c, sides, 2, 0, "shorter", &verdict), "a verdict");
 }
 
 /* A chat that fills in a template, in a tree of its own. */
@@ -208,6 +236,7 @@ void furnish(ramet *r, furniture *f)
     overlays_make(c);
     templates_make(c);
     turns_make(c);
+    branches_make(c);
     beside_make(c, program, f);
     good(guest, ramet_call_share(guest, f->share_token, NULL), "using a link");
     good(guest, ramet_share_visit(guest), "a visit");
@@ -448,6 +477,22 @@ static ramet_status read_origin(ramet_call *c, const furniture *f, FILE *out)
     return st;
 }
 
+static ramet_status read_branches(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_branch *b;
+    size_t n;
+    (void)f;
+    ramet_status st = ramet_branches(c, TWIGS, &b, &n);
+    for (size_t i = 0; !st && i < n; i++)
+        fprintf(out, "b%lld %s %d\n", (long long)b[i].id, b[i].name, b[i].favourite);
+    if (!st)
+        st = ramet_branches_pruned(c, TWIGS, &b, &n);
+    for (size_t i = 0; !st && i < n; i++)
+        fprintf(out, "b%lld %s %lld %d\n", (long long)b[i].id, b[i].name, (long long)b[i].pruned,
+                b[i].removed);
+    return st;
+}
+
 static ramet_status read_members(ramet_call *c, const furniture *f, FILE *out)
 {
     ramet_member *m;
@@ -551,6 +596,7 @@ static const struct {
              {"transfers", OWNER, read_transfers},
              {"sandboxes", OWNER, read_sandboxes},
              {"origin", OWNER, read_origin},
+             {"branches", OWNER, read_branches},
              {"members", OWNER, read_members},
              {"events", OWNER, read_events},
              {"kept answer", OWNER, read_kept},

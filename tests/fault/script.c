@@ -3,6 +3,7 @@
  * script.c: see script.h.
  */
 #include "script.h"
+#include "ramet/branches.h"
 
 #include "ramet/merge.h"
 
@@ -164,7 +165,7 @@ static ramet_status step_overlay(scene *s)
     ramet_status st = ramet_overlays(s->c, s->session, 0, &list, &n);
     if (st || !n || rng_below(&s->r, 3))
         return st ? st : ramet_overlay_set(s->c, s->session, &in, &out);
-    return ramet_overlay_remove(s->c, s->session, list[0].id, NULL, NULL, &out);
+    return ramet_overlay_remove(s->c, s->session, list[0].id, NULL, NULL, false, &out);
 }
 
 /* Pins the session, begins a chat with it, and sometimes unpins it. */
@@ -253,6 +254,29 @@ static ramet_status step_forward(scene *s)
     return st;
 }
 
+/* Names, prunes or restores a branch of the session; one that something needs is refused. */
+static ramet_status step_branch(scene *s, const char *name)
+{
+    static const bool yes = true;
+    ramet_branch *b, *shown;
+    size_t n;
+    ramet_prune_out out;
+    int kind = rng_below(&s->r, 4);
+    ramet_status st = kind == 3 ? ramet_branches_pruned(s->c, s->session, &b, &n)
+                                : ramet_branches(s->c, s->session, &b, &n);
+    if (st || !n)
+        return st;
+    int64_t branch = b[rng_below(&s->r, (int)n)].id;
+    if (kind == 0)
+        return ramet_branch_update(s->c, s->session, branch,
+                                   &(ramet_branch_patch){.name = name, .favourite = &yes}, &shown);
+    if (kind == 3)
+        return ramet_branch_restore(s->c, s->session, branch, s->step % 2, &out);
+    return ramet_prune(s->c, s->session,
+                       &(ramet_prune_in){.branch = kind == 1 ? branch : 0, .others = kind == 2},
+                       &out);
+}
+
 static ramet_status step_label(scene *s)
 {
     char text[48];
@@ -262,7 +286,11 @@ static ramet_status step_label(scene *s)
     ramet_verdict *verdict;
     ramet_delete_out gone;
     snprintf(text, sizeof text, "tag %d", s->step);
-    switch (rng_below(&s->r, 6)) {
+    switch (rng_below(&s->r, 9)) {
+    case 6:
+    case 7:
+    case 8:
+        return step_branch(s, text);
     case 0:
         return ramet_tags_set(s->c, s->session, tags, 2, &out);
     case 1:

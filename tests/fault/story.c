@@ -3,6 +3,7 @@
  * story.c: see story.h.
  */
 #include "story.h"
+#include "ramet/branches.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -208,7 +209,12 @@ static void record_tell(telling *t, const char *id)
         from += s ? 0 : (int64_t)p.n;
     } while (!s && p.n && from < total);
     fprintf(t->f, "%lld of %lld\n", (long long)from, (long long)total);
-    tell_end(t, STORY_HISTORY, s, "record %s", id);
+    /* What was pruned is a note, which nothing guards; the entries themselves are on their paths.
+     */
+    ramet_branch *b;
+    size_t pruned = 0;
+    ramet_branches_pruned(t->c, id, &b, &pruned);
+    tell_end(t, pruned ? STORY_DERIVED : STORY_HISTORY, s, "record %s", id);
 }
 
 static void sum_tell(telling *t, const ramet_usage_sum *u)

@@ -67,6 +67,8 @@ struct m_entry {
     bool gone;        /* taken by gc */
     m_entry *from;    /* a copy: what it was copied from, */
     m_session *of;    /* and the session that had it */
+    m_entry **sums;   /* a landed summary: all entries that it stands for, `from` the last */
+    size_t n_sums;
     unsigned mark;    /* reached, in the count of that number */
 };
 
@@ -313,8 +315,6 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
                  const ramet_entry_in *in, size_t n, const char *xh, m_answer *out);
 m_set model_merge(model *m, const char *user, const char *client, const char *id,
                   const ramet_merge_in *in, m_answer *out);
-/* Whether a user may know that end of a copy. */
-bool m_end_shown(const model *m, const m_session *s, const m_entry *e, const char *user);
 /* Whether what the caller gives is what is stored. */
 bool m_entry_equal(const m_entry *e, const ramet_entry_in *in);
 

@@ -476,6 +476,60 @@ test('merge: fast_forward, splice, pick, land', async () => {
     await bad(s, 'POST', 'sessions/into/merge', post(json), status, code, field);
 });
 
+test('branches are named, chosen, pruned and restored', async () => {
+  await ready();
+  await talk(s, 'twigs', 3);
+  const old = (await good(s, 'GET', 'sessions/twigs')).head.branch_id;
+  await good(s, 'POST', 'sessions/twigs/rewind', post({ at: { entry_id: 'e1' } }));
+  await good(s, 'POST', 'sessions/twigs/entries', post({ entries: [user('another', { id: 'e4' })] }));
+  const at = `sessions/twigs/branches/${old}`;
+  const named = await good(s, 'PATCH', at, post({ name: 'the long way', favourite: true }));
+  assert.equal(named.name, 'the long way');
+  assert.equal(named.favourite, true);
+  assert.equal((await good(s, 'GET', 'sessions/twigs')).favourite, old);
+  assert.notEqual((await good(s, 'GET', 'sessions/twigs')).head.branch_id, old, 'the head stays');
+  await bad(s, 'PATCH', at, post({ name: 'n'.repeat(101) }), 413, 'too_large');
+  await bad(s, 'PATCH', 'sessions/twigs/branches/nowhere', post({ name: 'x' }), 404, 'branch_not_found');
+  const head = (await good(s, 'GET', 'sessions/twigs')).head.branch_id;
+  await bad(s, 'POST', `sessions/twigs/branches/${head}/prune`, post({}), 409, 'branch_needed');
+  assert.deepEqual(await good(s, 'POST', `${at}/prune`, post({ dry_run: true })),
+                   { branches: [old], entries: 2, kept: [], dry_run: true });
+  await good(s, 'POST', 'sessions/twigs/fork', post({ id: 'needs', branch_id: old, at: { entry_id: 'e2' } }));
+  const refused = await bad(s, 'POST', `${at}/prune`, post({}), 409, 'branch_needed');
+  assert.match(refused.body.error, /session needs needs its entry 2/);
+  const others = await good(s, 'POST', `sessions/twigs/branches/${head}/prune`, post({ others: true, dry_run: true }));
+  assert.deepEqual(others, { branches: [], entries: 0, dry_run: true,
+                             kept: [{ branch_id: old, reason: 'session needs needs its entry 2' }] });
+  await talk(s, 'free', 2);
+  const gone = (await good(s, 'GET', 'sessions/free')).head.branch_id;
+  const now = await good(s, 'POST', 'sessions/free/rewind', post({ at: { entry_id: 'e1' } }));
+  await good(s, 'POST', `sessions/free/branches/${now.head.branch_id}/prune`, post({ others: true }));
+  assert.deepEqual((await good(s, 'GET', 'sessions/free/branches')).branches.map((b) => b.branch_id), [now.head.branch_id]);
+  const pruned = (await good(s, 'GET', 'sessions/free/branches?pruned=true')).branches;
+  assert.equal(pruned[0].branch_id, gone);
+  assert.match(pruned[0].pruned_at, /Z$/);
+  await bad(s, 'POST', 'sessions/free/undo', post({}), 409, 'branch_pruned');
+  await bad(s, 'POST', 'sessions/free/switch', post({ branch_id: gone }), 409, 'branch_pruned');
+  await bad(s, 'GET', `sessions/free/entries?branch=${gone}`, {}, 409, 'branch_pruned');
+  assert.equal((await good(s, 'GET', 'sessions/free/record')).total, 1);
+  await bad(s, 'GET', `sessions/free/suggestions?branch=${gone}`, {}, 409, 'branch_pruned');
+  assert.deepEqual((await good(s, 'POST', `sessions/free/branches/${gone}/restore`, post({ all: true }))).branches, [gone]);
+  assert.equal((await good(s, 'POST', 'sessions/free/undo', post({}))).head.branch_id, gone);
+});
+
+test('suggestions', async () => {
+  await ready();
+  await good(s, 'POST', 'sessions', post({ id: 'hints' }));
+  await good(s, 'POST', 'sessions/hints/entries', post({ entries: [
+    user('Which train goes to Lisbon?', { id: 'h1' }), answer('The train at nine goes to Lisbon.', { id: 'h2' }),
+    user('No, I meant the night train to Lisbon.', { id: 'h3' })] }));
+  const { suggestions, tags } = await good(s, 'GET', 'sessions/hints/suggestions');
+  assert.deepEqual(suggestions.map((x) => [x.entry_id, x.kind]), [['h3', 'correction']]);
+  assert.match(suggestions[0].why, /corrects/);
+  assert.deepEqual(tags, ['lisbon', 'train']);
+  assert.deepEqual((await good(s, 'GET', 'sessions/hints')).tags, [], 'suggestions only');
+});
+
 test('an ETag of a page changes with all that it shows', async () => {
   await ready();
   await talk(s, 'tag', 4);
@@ -799,6 +853,8 @@ test('a repeated request with the same key is answered once', async () => {
   await twice('sessions/i/undo', {}, 'k', 200, spaced);
   await twice('sessions/i/redo', {}, 'k', 200, spaced);
   await twice('sessions/i/switch', { branch_id }, 'k', 200, { branch_id: 'b99' });
+  await twice(`sessions/i/branches/${branch_id}/prune`, { others: true }, 'k', 200, {});
+  await twice(`sessions/i/branches/${branch_id}/restore`, {}, 'k', 200, { all: true });
   await twice('sessions/i/sync', { entries: [user('text 1')] }, 'k', 200, { entries: [] });
   await twice('sessions/i/overlays', { entry_id: 'e1', action: 'hide' }, 'k', 201, { entry_id: 'e1', action: 'replace', text: 'x' });
   await good(s, 'POST', 'sessions/i/undo', post({}));
@@ -1046,6 +1102,7 @@ test('overlays, and what an agent was sent', async () => {
   assert.equal((await good(s, 'DELETE', `sessions/lay/overlays/${id}`)).id, id);
   const { turn_id } = await good(s, 'POST', 'sessions/lay/messages', post({ text: 'well', agent: 'echo' }));
   assert.equal((await good(s, 'GET', `sessions/lay/turns/${turn_id}/prompt`)).known, true);
+  assert.equal((await good(s, 'GET', `turns/${turn_id}`)).session_id, 'lay');
 });
 
 test('exports and imports', async () => {
@@ -1065,7 +1122,7 @@ test('paths: encoded, unknown, reserved, other methods', async () => {
   }
   const dots = await raw(s.port, 'GET /ramet/v1/sessions/%2e%2e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   assert.match(dots, /^HTTP\/1\.1 404 [^]*session_not_found/);
-  for (const path of ['nothing', 'templates', 'sessions/x/suggestions', 'sessions/', 'sessions/p/entries/'])
+  for (const path of ['nothing', 'templates', 'sessions/', 'sessions/p/entries/'])
     assert.equal((await call(s, 'GET', path)).body.code, 'not_found', path);
   const wrong = await call(s, 'DELETE', 'sessions');
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, GET, HEAD, OPTIONS']);
@@ -1140,6 +1197,7 @@ test('the examples in docs/api work', async () => {
     if (onPostgres && name === 'backupStore') continue;
     await at('sessions/trip/sync', { entries: [user('How do I get to Lisbon?', { id: 'e1' })] });
     if (name === 'restoreSession') await at('sessions/trip', undefined, 'DELETE');
+    if (name === 'pruneBranch') await at('sessions/trip/switch', { branch_id: 'b1' });
     if (name === 'redoMove') await at('sessions/trip/undo', {});
     if (name === 'removeOverlay') put.OVERLAY = (await at('sessions/trip/overlays', { entry_id: 'e1', action: 'hide' })).id;
     const file = name === 'importFile' ? exported : '/dev/null';

@@ -866,6 +866,30 @@ test('an agent finds a title, and the history stays clean', async () => {
   assert.match(bad.message, /title-agent/);
 });
 
+test('tags are given when that is asked for, and by an agent when there is one', async () => {
+  const text = 'Which train to Lisbon is the night train to Lisbon?';
+  const off = await start();
+  await newSession(off, { id: 'a' });
+  await told(off, 'a', text);
+  const on = await start({ args: ['--auto-tag', 'on'] });
+  await newSession(on, { id: 'a' });
+  await newSession(on, { id: 'b', tags: ['mine'] });
+  await told(on, 'b', text);
+  await told(on, 'a', text);
+  await eventually(async () => assert.deepEqual((await session(on, 'a')).tags, ['lisbon', 'night', 'train']));
+  assert.deepEqual((await session(on, 'b')).tags, ['mine']);
+  assert.deepEqual((await session(off, 'a')).tags, []);
+  // the echo repeats the question, whose first words up to a comma are a tag then
+  const chosen = await start({ args: ['--auto-tag', 'on', '--agent', 'chooser=echo', '--default-agent', 'echo', '--suggest-agent', 'chooser'] });
+  await newSession(chosen, { id: 'a' });
+  await told(chosen, 'a', text);
+  await eventually(async () => assert.notDeepEqual((await session(chosen, 'a')).tags, []));
+  assert.notDeepEqual((await session(chosen, 'a')).tags, ['lisbon', 'night', 'train']);
+  assert.deepEqual(await texts(chosen, 'a'), [text, text]);
+  const bad = await start({ args: ['--suggest-agent', 'nobody'] }).then(() => null, (e) => e);
+  assert.match(bad.message, /suggest-agent/);
+});
+
 // ------------------------------------------------------------------ ends
 
 test('kill -9 in mid-turn: interrupted, never one that looks whole', async () => {

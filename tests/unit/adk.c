@@ -7,6 +7,7 @@
 #include "help.h"
 
 #include "base/json.h"
+#include "ramet/branches.h"
 #include "ramet/kagent.h"
 #include "ramet/tasks.h"
 
@@ -501,6 +502,32 @@ static void move_at_random(world *w, const char *session)
                         &s, NULL));
 }
 
+/* Branches go, come back, or are taken for good. */
+static void prune_at_random(world *w, const char *session)
+{
+    ramet_branch *b;
+    size_t n;
+    ramet_prune_out out;
+    ramet_gc_out gone;
+    switch (roll(w, 4)) {
+    case 0:
+        ok(ramet_prune(T.call, session, &(ramet_prune_in){.others = true}, &out));
+        break;
+    case 1:
+        ok(ramet_branches(T.call, session, &b, &n));
+        ramet_prune(T.call, session, &(ramet_prune_in){.branch = b[roll(w, (int)n)].id}, &out);
+        break;
+    case 2:
+        ok(ramet_branches_pruned(T.call, session, &b, &n));
+        if (n)
+            ramet_branch_restore(T.call, session, b[roll(w, (int)n)].id, roll(w, 2), &out);
+        break;
+    default:
+        tick(4 * DAY);
+        ok(ramet_gc(T.call, false, NULL, NULL, &gone));
+    }
+}
+
 static void step_at_random(world *w, const char *session)
 {
     char inv[16], id[16];
@@ -508,7 +535,11 @@ static void step_at_random(world *w, const char *session)
     snprintf(inv, sizeof inv, "i%d", roll(w, 8));
     snprintf(id, sizeof id, "m%d", w->step);
     tick(SECOND);
-    switch (roll(w, 11)) {
+    switch (roll(w, 13)) {
+    case 11:
+    case 12:
+        prune_at_random(w, session);
+        break;
     case 0:
         ramet_rewind(T.call, session, &(ramet_move_in){.before_turn = inv}, &s, NULL);
         break;

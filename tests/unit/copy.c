@@ -4,6 +4,7 @@
  */
 #include "attach.h"
 #include "core/upkeep/copy.h"
+#include "ramet/branches.h"
 #include "ramet/overlays.h"
 #include "ramet/templates.h"
 #include "ramet/kagent.h"
@@ -189,6 +190,9 @@ static void plant(void)
     ramet_verdict *verdict;
     ramet_side_in sides[] = {{.session = "s"}, {.session = "f"}};
     ok(ramet_verdict_add(T.call, sides, 2, 0, "shorter", &verdict));
+    ramet_branch *named;
+    ok(ramet_branch_update(T.call, "f", get("f")->head.branch,
+                           &(ramet_branch_patch){.name = "short"}, &named));
     ramet_turn *t = turn_start("f", &(ramet_turn_in){MESSAGE("m")});
     turn_stop(t->id, RAMET_TURN_DONE);
     ramet_merge_out merged;

@@ -240,6 +240,7 @@
     X(template_del, "'p5'")                                                                        \
     X(template_clear, "2,2")                                                                       \
     X(template_count, "2,2")                                                                       \
+    X(template_on, "2,2,2")                                                                        \
     X(template_all, "'p5',5")                                                                      \
     X(template_of_member, "'few','~',5")                                                           \
     X(template_of_user, "'few','~',5")                                                             \
@@ -271,10 +272,24 @@
     X(sandbox_user_count, "'','few'")                                                              \
     X(copied_range, "1," K_LONG "," K_LONG_NEXT)                                                   \
     X(copied_to, "1," K_LONG)                                                                      \
+    X(copied_over, "1," K_LONG "," K_LONG_NEXT)                                                    \
     X(copied_has, "1," K_LONG)                                                                     \
     X(move_merges, "1,100005")                                                                     \
     X(copied_del, "1," K_LONG "," K_LONG_NEXT)                                                     \
     X(session_merged, "1,100009,1,1")                                                              \
+    X(note_get, "5,5,5")                                                                           \
+    X(note_of_session, "5,5")                                                                      \
+    X(note_of_tree, "5")                                                                           \
+    X(note_hides, "5,5,5")                                                                         \
+    X(note_put, "5,5,5,'n',0,1,1,1,1")                                                             \
+    X(note_del, "5,5,5")                                                                           \
+    X(note_clear, "5,5")                                                                           \
+    X(note_due, "5,9000000,5")                                                                     \
+    X(note_mark, "5,1")                                                                            \
+    X(note_taken, "5")                                                                             \
+    X(branch_run_on, "1,100005")                                                                   \
+    X(copy_branch_note_read, "5,5,5,9000000,5")                                                    \
+    X(copy_branch_note_cut, "5,5,5")                                                               \
     X(origin_get, "5,5")                                                                           \
     X(origin_clear, "5,5")                                                                         \
     X(origin_started, "2,1")                                                                       \
@@ -441,10 +456,14 @@
     X(orphan_template, "fsck compares whole tables")                                               \
     X(orphan_prompt, "fsck compares whole tables")                                                 \
     X(prompt_clear, "gc removes all prompts of a session")                                         \
+    X(prompt_prune, "gc removes all prompts of pruned branches")                                   \
+    X(branch_bare, "gc goes through the pruned branches of a tree")                                \
     X(orphan_turn, "fsck compares whole tables")                                                   \
     X(orphan_task, "fsck compares whole tables")                                                   \
     X(orphan_copied, "fsck compares whole tables")                                                 \
     X(odd_copied, "fsck reads whole tables")                                                       \
+    X(orphan_note, "fsck compares whole tables")                                                   \
+    X(odd_note, "fsck reads whole tables")                                                         \
     X(orphan_origin, "fsck compares whole tables")                                                 \
     X(orphan_transfer, "fsck compares whole tables")                                               \
     X(orphan_indexed, "fsck compares whole tables")

@@ -3,6 +3,7 @@
  * Templates: what a chat from one shows, and that nothing else shows it.
  */
 #include "help.h"
+#include "ramet/branches.h"
 #include "ramet/export.h"
 #include "ramet/kagent.h"
 #include "ramet/merge.h"
@@ -546,6 +547,30 @@ Test(template, deletion_of_the_source_changes_no_chat)
     cr_assert_str_eq(dump("f", 0), fork);
     cr_assert_str_eq(texts("f"), "Go to Porto, not {{else}} or {city}.");
     cr_assert_eq(sql_number("SELECT count(*) FROM session WHERE fill IS NOT NULL"), 1);
+    sound();
+}
+
+Test(template, a_branch_with_a_pin_is_not_pruned)
+{
+    const char *t = plan();
+    int64_t pinned = get("t")->head.branch;
+    rewind_to("t", "q");
+    ask("t", "other", "another way");
+    ramet_prune_out out;
+    refused(RAMET_BRANCH_NEEDED, "branch_id",
+            ramet_prune(T.call, "t", &(ramet_prune_in){.branch = pinned}, &out));
+    ok(ramet_prune(T.call, "t", &(ramet_prune_in){.others = true}, &out));
+    cr_assert_eq(out.n_kept, 1);
+    CHAT(t, "c", "city=Porto", "month=May");
+    cr_assert_eq(get("c")->head.length, 2);
+    ok(ramet_template_remove(T.call, t));
+    refused(RAMET_BRANCH_NEEDED, "branch_id",
+            ramet_prune(T.call, "t", &(ramet_prune_in){.branch = pinned}, &out));
+    drop("c");
+    ramet_gc_out gc;
+    tick(30 * DAY);
+    ok(ramet_gc(T.call, false, NULL, NULL, &gc));
+    ok(ramet_prune(T.call, "t", &(ramet_prune_in){.branch = pinned}, &out));
     sound();
 }
 

@@ -34,13 +34,26 @@ static int list_branches(cli *c, const char *session)
         }
         return json_list_end(c);
     }
-    grid *t = grid_new(c, 7, 6);
-    grid_right(t, 2);
-    grid_right(t, 3);
-    grid_head(t, "", "BRANCH", "LEAVES", "ENTRIES", "TYPE", "MADE", "BEGINS WITH");
+    bool named = false;
+    for (size_t i = 0; i < n; i++)
+        named |= list[i].name[0] || list[i].favourite;
+    grid *t = named ? grid_new(c, 8, 7) : grid_new(c, 7, 6);
+    int at = named ? 3 : 2;
+    grid_right(t, at);
+    grid_right(t, at + 1);
+    if (named)
+        grid_head(t, "", "BRANCH", "NAME", "LEAVES", "ENTRIES", "TYPE", "MADE", "BEGINS WITH");
+    else
+        grid_head(t, "", "BRANCH", "LEAVES", "ENTRIES", "TYPE", "MADE", "BEGINS WITH");
     for (size_t i = 0; i < n; i++) {
         const ramet_branch *b = &list[i];
         branch_cells(c, t, b->current, b->id);
+        if (named)
+            grid_cell(t, ST_BOLD,
+                      arena_printf(c->mem, "%s%s", b->name,
+                                   !b->favourite ? ""
+                                   : b->name[0]  ? " (favourite)"
+                                                 : "(favourite)"));
         grid_cell(t, ST_OFF, b->base ? arena_printf(c->mem, "@%lld", (long long)b->base) : "start");
         grid_cell(t, ST_OFF, number_text(c, b->length));
         grid_cell(t, ST_DIM, ramet_fork_type_name(b->type));

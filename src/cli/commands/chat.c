@@ -382,6 +382,24 @@ static int lines_read(chat *h)
     return asks ? 0 : code;
 }
 
+/* A conversation that a person goes on with opens at its favourite path. */
+static bool favourite_open(chat *h, const ramet_session *s, int *code)
+{
+    cli *c = h->cli;
+    ramet_session *out;
+    char text[24];
+    if (c->argc != 1 || opt_flag(c, "head") || !s->favourite || s->favourite == s->head.branch)
+        return true;
+    if (lib->ramet_switch(c->walk, s->id, s->favourite, NULL, &out) != RAMET_OK) {
+        *code = cli_report(c, lib->ramet_call_error(c->walk));
+        return false;
+    }
+    cli_note(c, "at its favourite path, %s; /undo goes back, --head stays",
+             ramet_branch_text(s->favourite, text));
+    lib->ramet_call_reset(c->walk);
+    return true;
+}
+
 static bool session_find_or_make(chat *h, int *code)
 {
     cli *c = h->cli;
@@ -390,7 +408,7 @@ static bool session_find_or_make(chat *h, int *code)
         s = session_named(c, c->argv[0], code);
     else if (lib->ramet_session_create(c->call, &(ramet_session_in){0}, &s) != RAMET_OK)
         *code = cli_fail(c);
-    if (!s)
+    if (!s || !favourite_open(h, s, code))
         return false;
     h->session = xstrdup(s->id);
     if (isatty(STDIN_FILENO) && c->argc < 2)

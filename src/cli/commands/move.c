@@ -127,16 +127,6 @@ static bool branch_of_version(cli *c, const char *session, int64_t *branch, int 
     return false;
 }
 
-static bool branch_named(cli *c, const char *word, int64_t *branch, int *code)
-{
-    *branch = ramet_branch_parse(word);
-    if (*branch > 0)
-        return true;
-    *code = cli_error(c, RAMET_INVALID, "branch",
-                      "'%s' is no branch; one looks like b17, 'ramet branches' shows them", word);
-    return false;
-}
-
 int cmd_switch(cli *c)
 {
     ramet_session *out;
@@ -147,7 +137,7 @@ int cmd_switch(cli *c)
         return code;
     bool ok = c->argc < 2                    ? branch_of_version(c, s->id, &branch, &code)
               : strcmp(c->argv[1], "-") == 0 ? branch_before(c, s->id, &branch, &code)
-                                             : branch_named(c, c->argv[1], &branch, &code);
+                                             : branch_named(c, s->id, c->argv[1], &branch, &code);
     if (!ok)
         return code;
     if (lib->ramet_switch(c->call, s->id, branch, opt_text(c, "expect"), &out) != RAMET_OK)

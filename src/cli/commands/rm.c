@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rm.c: `ramet rm` deletes sessions, `ramet restore` restores them.
+ * rm.c: `ramet rm` deletes sessions, `ramet restore` restores them, or a pruned branch.
  */
 #include "cli/commands.h"
 #include "cli/render.h"
@@ -50,9 +50,27 @@ int cmd_rm(cli *c)
     return 0;
 }
 
+static int restore_branch(cli *c, int64_t branch)
+{
+    ramet_prune_out out;
+    int code = 0;
+    ramet_session *s = session_named(c, c->argv[0], &code);
+    if (!s)
+        return code;
+    if (lib->ramet_branch_restore(c->call, s->id, branch, opt_flag(c, "all"), &out) != RAMET_OK)
+        return cli_fail(c);
+    return pruned_answer(c, "restored", &out);
+}
+
 int cmd_restore(cli *c)
 {
     ramet_session *out;
+    int64_t branch;
+    int code = 0;
+    if (!branch_option(c, &branch, &code))
+        return code;
+    if (branch)
+        return restore_branch(c, branch);
     if (lib->ramet_session_restore(c->call, c->argv[0], opt_flag(c, "tree"), &out) != RAMET_OK)
         return cli_fail(c);
     return session_answer(c, out, NULL, "restored");

@@ -84,17 +84,32 @@ static void drawing_link(drawing *d, const ramet_session *list, size_t n)
     }
 }
 
-/* Where it left its parent: the base of its first branch. */
-static int64_t fork_base(cli *c, const ramet_session *s)
+/* Where it left its parent, and the name of the branch that it is on. */
+typedef struct place {
+    int64_t base; /* of its first branch; -1: it is no fork */
+    const char *name;
+} place;
+
+static place place_of(cli *c, const ramet_session *s)
 {
     ramet_branch *list;
     size_t n;
-    int64_t base = -1;
+    place at = {.base = -1, .name = ""};
     lib->ramet_call_reset(c->walk);
-    if (s->is_fork && !s->deleted && lib->ramet_branches(c->walk, s->id, &list, &n) == RAMET_OK &&
-        n)
-        base = list[0].base;
-    return base;
+    if (s->deleted || lib->ramet_branches(c->walk, s->id, &list, &n) != RAMET_OK || !n)
+        return at;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].current)
+            at.name = arena_strdup(c->mem, list[i].name);
+    if (!s->is_fork)
+        return at;
+    at.base = list[0].base;
+    /* Its first branch was made with it; it may have been pruned since. */
+    if (list[0].created != s->created &&
+        lib->ramet_branches_pruned(c->walk, s->id, &list, &n) == RAMET_OK && n &&
+        list[0].created == s->created)
+        at.base = list[0].base;
+    return at;
 }
 
 static const char *remarks(cli *c, const ramet_session *s)
@@ -127,7 +142,8 @@ static void draw_session(drawing *d, const ramet_session *s)
         printf("%s(deleted)  %s%s\n", st(c, ST_GONE), short_id(c, s->id), st(c, ST_OFF));
         return;
     }
-    int64_t base = fork_base(c, s);
+    place at = place_of(c, s);
+    int64_t base = at.base;
     printf("%s%s%s%s", st(c, here ? ST_HERE : ST_BOLD),
            here ? arena_printf(c->mem, "%s ", gl(c, G_HEAD)) : "", text_cut(c, title_text(s), 48),
            st(c, ST_OFF));
@@ -142,6 +158,7 @@ static void draw_session(drawing *d, const ramet_session *s)
             arena_printf(c->mem, "%s%s%s",
                          base ? arena_printf(c->mem, "@%lld ", (long long)base) : "blank ",
                          s->head.length >= base ? "+" : "", number_text(c, s->head.length - base)));
+    put(c, ST_BOLD, text_cut(c, at.name, 40));
     put(c, ST_NOTE, remarks(c, s));
     putchar('\n');
 }

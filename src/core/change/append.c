@@ -134,14 +134,13 @@ static int64_t first_branch(txn *tx, const session_brief *s, ramet_log log)
 static ramet_status fence_check(txn *tx, const session_brief *s, const branch_row *b,
                                 const append_work *w)
 {
-    branch_row at;
-    int64_t pos, first = first_branch(tx, s, w->log);
+    int64_t first = first_branch(tx, s, w->log);
     for (size_t i = 0; i < w->n; i++) {
         const char *turn = w->list[i].entry.turn_id;
         if (!turn || w->list[i].existing || w->list[i].same_as >= 0 ||
             (b->meta.id && turn_index_on_path(tx, b, turn) >= 0))
             continue;
-        if (turn_index_in_record(tx, &s->access, first, w->log, turn, 0, &at, &pos))
+        if (turn_index_ever(tx, &s->access, first, w->log, turn))
             return call_fail(tx->call, RAMET_TURN_OVER, "turn_id",
                              "the turn %s was rewound; what comes late of it is not taken", turn);
     }

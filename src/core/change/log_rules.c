@@ -65,19 +65,30 @@ static ramet_status plain_append_rewind(txn *tx, const char *session, const appe
                      before_turn);
 }
 
+static bool plain_may_hide(txn *tx, const session_brief *s, const note_list *before,
+                           const note_list *after)
+{
+    (void)tx;
+    (void)s;
+    (void)before;
+    (void)after;
+    return true;
+}
+
 static const log_rules plain = {.append_check = plain_append_check,
                                 .whole_turns = plain_whole_turns,
                                 .snap = plain_snap,
                                 .mark = plain_mark,
                                 .left = plain_left,
-                                .append_rewind = plain_append_rewind};
+                                .append_rewind = plain_append_rewind,
+                                .may_hide = plain_may_hide};
 
 void log_rules_register(ramet *r, ramet_log log, const log_rules *rules)
 {
     assert(log == RAMET_LOG_MAIN || log == RAMET_LOG_ADK);
     assert(!r->log_rules[log]); /* a log has one owner */
     assert(rules->append_check && rules->whole_turns && rules->snap && rules->mark && rules->left &&
-           rules->append_rewind);
+           rules->append_rewind && rules->may_hide);
     r->log_rules[log] = rules;
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/change/append.h"
 #include "core/change/move.h"
+#include "core/model/branch_note.h"
 
 typedef struct log_rules {
     /* May refuse an append to a branch of the log that is not its head. */
@@ -32,6 +33,10 @@ typedef struct log_rules {
     /* Handles an append whose entry itself requests a move (ramet_append_in.before_turn). */
     ramet_status (*append_rewind)(txn *tx, const char *session, const append_work *w,
                                   const char *before_turn);
+    /* Whether the reader of the log comes to the same result, now and for every branch that it may
+     * go back to, when other branches than before are left out of the record. */
+    bool (*may_hide)(txn *tx, const session_brief *s, const note_list *before,
+                     const note_list *after);
     /* A state key that only callers who may read the log get; NULL: none. */
     const char *private_state_key;
 } log_rules;

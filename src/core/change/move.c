@@ -11,6 +11,8 @@
  *   M3  Both logs move in one commit, each at its own cut. adk 0 means: the log is empty.
  *   M4  What a move means to the reader of the adk log is up to the owner of that log: each move
  *       calls the rules that the owner registered (log_rules.h).
+ *   M5  A move into a pruned branch is refused. It stays on its stack: after a restore of the
+ *       branch it works again.
  */
 #include "core/change/move.h"
 
@@ -20,6 +22,7 @@
 #include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/entry.h"
 #include "core/event.h"
 #include "core/model/key.h"
@@ -446,6 +449,7 @@ static ramet_status undo_redo_run(txn *tx, void *arg)
     int64_t to = q_col_int(q, 1), to_adk = q_col_int(q, 3);
     int64_t undo_under = q_col_int(q, 5), redo_under = q_col_int(q, 6), seq = s.moves + 1;
     q_end(q);
+    TRY(pruned_check(tx, &s.access, to));
     head_to back = {to, to_adk, log_rules_of(tx, RAMET_LOG_ADK)->left(tx, &s.brief, to_adk), 0};
     if (undo)
         head_move(tx, &s, &back, j->kind, "", 0, s.redo, undo_under, seq);

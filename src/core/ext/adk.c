@@ -16,6 +16,7 @@
  *       therefore count.
  *   K4  Only that runtime uses the deltas of rewind events: the fold along a path does not need
  *       them.
+ *   K5  No branch of such a log is pruned: the rule needs the whole record.
  */
 #include "core/ext/adk.h"
 
@@ -29,6 +30,7 @@
 #include "core/change/log_rules.h"
 #include "core/change/move.h"
 #include "core/model/path.h"
+#include "core/model/record.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/model/state.h"
@@ -296,6 +298,16 @@ static ramet_status adk_append_rewind(txn *tx, const char *session, const append
     return txn_status(tx);
 }
 
+/* What counts is worked out from the whole record, by moves that may name any part of it: so none
+ * of it is left out. */
+static bool adk_may_hide(txn *tx, const session_brief *s, const note_list *before,
+                         const note_list *after)
+{
+    (void)before;
+    (void)after;
+    return !adk_is(tx, s);
+}
+
 void adk_register(ramet *r)
 {
     static const log_rules rules = {
@@ -305,6 +317,7 @@ void adk_register(ramet *r)
         .mark = adk_mark,
         .left = adk_left,
         .append_rewind = adk_append_rewind,
+        .may_hide = adk_may_hide,
         /* kagent stores request headers there, which may hold credentials. */
         .private_state_key = "headers"};
     log_rules_register(r, RAMET_LOG_ADK, &rules);
@@ -356,42 +369,27 @@ static void walk_part(txn *tx, adk_walk *w, const branch_row *b, int64_t lo, int
     walk_path(tx, w, b, lo, hi);
 }
 
-typedef struct run_part {
-    int64_t rec, key;
-} run_part;
-
 /* Visits the record of a session; `number` is that of its first event. Returns the number after its
  * last event. */
 static int64_t walk_record(txn *tx, adk_walk *w, const session_full *s, int64_t number)
 {
-    VEC(run_part) runs = {0};
+    note_list notes;
+    record_parts parts;
     branch_row b;
-    db_stmt *q = db_query(tx->db, Q_run_all);
-    q_int(q, 1, s->tree);
-    q_int(q, 2, s->no);
-    while (q_row(q)) {
-        run_part r = {col_record(q, 1), q_col_int(q, 2)};
-        if (q_col_int(q, 0) == RAMET_LOG_ADK)
-            VEC_PUSH(tx->arena, &runs, r);
-    }
-    for (size_t i = 0; i < runs.n; i++) {
-        bool last = i + 1 == runs.n;
-        int64_t lo = KEY_POS(runs.items[i].key);
-        int64_t n = last ? 0 : runs.items[i + 1].rec - runs.items[i].rec;
-        if (!last && (w->stopped || number + n <= w->span->from || number >= w->until)) {
-            number += n;
+    notes_of(tx, s->tree, s->no, &notes);
+    record_parts_of(tx, &s->access, RAMET_LOG_ADK, &notes, &parts);
+    for (size_t i = 0; i < parts.n; i++) {
+        const record_part *p = &parts.items[i];
+        int64_t at = number + p->rec, lo = KEY_POS(p->key);
+        if (w->stopped || at + p->n <= w->span->from || at >= w->until)
             continue;
-        }
-        if (!branch_load(tx, s->tree, KEY_BRANCH(runs.items[i].key), &b)) {
+        if (!branch_load(tx, s->tree, KEY_BRANCH(p->key), &b)) {
             db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged", s->id);
             return number;
         }
-        if (last)
-            n = b.len - lo;
-        walk_part(tx, w, &b, lo, lo + n, number);
-        number += n;
+        walk_part(tx, w, &b, lo, lo + p->n, at);
     }
-    return number;
+    return number + parts.total;
 }
 
 /* Sets *length to the number of events. */

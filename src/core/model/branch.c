@@ -17,6 +17,7 @@
 
 #include "core/call.h"
 #include "core/handle.h"
+#include "core/model/branch_note.h"
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
 #include "core/model/path.h"
@@ -122,7 +123,7 @@ ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t
     int64_t want = id ? id : head;
     bool found = want > 0 && branch_load(tx, s->tree, want, b);
     if (found && b->meta.session == s->no && b->meta.log == (int)log)
-        return RAMET_OK;
+        return want == head ? RAMET_OK : pruned_check(tx, &s->access, want);
     TRY(txn_status(tx));
     if (!id && log == RAMET_LOG_MAIN) {
         db_fail(tx->db, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want,

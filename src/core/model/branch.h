@@ -33,7 +33,8 @@ bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
 /* Loads only what never changes: `meta`, `over`, `delta` and `created`. */
 bool branch_lineage_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
 bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m);
-/* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND. */
+/* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND;
+ * RAMET_BRANCH_PRUNED when it was pruned. */
 ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t id, branch_row *b);
 /* Why a branch is created. */
 typedef enum {

@@ -14,6 +14,7 @@
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
+#include "core/model/record.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/model/version.h"
@@ -691,14 +692,55 @@ static bool run_ends_at(txn *tx, const session_full *s, const run_row *r, const 
     return same;
 }
 
+/* The record without what was pruned. */
+static ramet_status record_left(txn *tx, const session_full *s, ramet_log log, int64_t from,
+                                int limit, const note_list *notes, ramet_page *out, int64_t *total)
+{
+    record_parts parts;
+    branch_row b;
+    record_parts_of(tx, &s->access, log, notes, &parts);
+    TRY(txn_status(tx));
+    *total = parts.total;
+    collect c = {.bytes = tx->call->page_bytes, .max = (size_t)limit, .arena = tx->arena};
+    c.start_bytes = arena_used(tx->arena);
+    int64_t at = from;
+    for (size_t i = 0; i < parts.n && c.v.n < c.max && (!c.v.n || collect_room(&c)); i++) {
+        const record_part *p = &parts.items[i];
+        if (p->rec + p->n <= at)
+            continue;
+        int64_t lo = KEY_POS(p->key) + (at - p->rec), hi = KEY_POS(p->key) + p->n;
+        int64_t room = (int64_t)(c.max - c.v.n);
+        if (!branch_load(tx, s->tree, KEY_BRANCH(p->key), &b) || hi > b.len)
+            db_fail(tx->db, RAMET_DAMAGED, "the record of session %s is damaged", s->id);
+        size_t before = c.v.n;
+        path_read(tx, &b, lo, hi - lo > room ? lo + room : hi, tx->arena, collect_take, &c);
+        TRY(txn_status(tx));
+        at += (int64_t)(c.v.n - before);
+        if (at < p->rec + p->n)
+            break;
+    }
+    if (branch_open(tx, &s->brief, RAMET_LOG_MAIN, 0, &b) == RAMET_OK)
+        head_fill(tx, &b, &out->head);
+    out->entries = c.v.items;
+    out->n = c.v.n;
+    out->more_before = from > 0 && *total > 0;
+    out->more_after = at < *total;
+    return txn_status(tx);
+}
+
 static ramet_status record_run(txn *tx, const char *session, ramet_log log, int64_t from, int limit,
                                ramet_page *out, int64_t *total)
 {
     session_full s;
     run_row r, next;
     branch_row b;
+    note_list notes = {0};
     TRY(session_open(tx, session, log == RAMET_LOG_ADK ? NEED_CHANGE : NEED_READ, &s));
     *total = 0;
+    if (s.moves)
+        notes_of(tx, s.tree, s.no, &notes);
+    if (notes.n_pruned)
+        return record_left(tx, &s, log, from, limit, &notes, out, total);
     if (run_find(tx, &s, log, Q_run_last, 0, &r) && branch_load(tx, s.tree, KEY_BRANCH(r.key), &b))
         *total = r.rec + b.len - KEY_POS(r.key);
     collect c = {.bytes = tx->call->page_bytes, .max = (size_t)limit, .arena = tx->arena};

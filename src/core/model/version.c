@@ -8,12 +8,16 @@
  * p), as far as those branches belong to this session and are not empty. An entry of another
  * session counts when it was inherited: when it is on the path in question, or when a branch of the
  * group replaced it (`over`).
+ *
+ * Pruned branches do not count.
  */
 #include "core/model/version.h"
 
+#include "ramet/branches.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
@@ -98,6 +102,34 @@ static void merges_put(txn *tx, const session_access *s, int64_t g, int log, int
     }
 }
 
+const branch_row *branch_holding(txn *tx, const branch_row *list, size_t n, const note_list *notes,
+                                 int log, int64_t owner, int64_t pos)
+{
+    for (size_t i = n; i-- > 0;) {
+        branch_meta o;
+        if (list[i].meta.log == log && list[i].len > pos && !notes_pruned(notes, list[i].meta.id) &&
+            path_owner(tx, &list[i].meta, pos, &o) && o.id == owner)
+            return &list[i];
+    }
+    return NULL;
+}
+
+/* In a session with pruned branches: removes versions that only pruned branches hold. */
+static void versions_left(txn *tx, const session_access *s, int log, int64_t pos, version_list *v)
+{
+    note_list notes;
+    branch_row *mine;
+    size_t n_mine, left = 0;
+    notes_of(tx, s->tree, s->no, &notes);
+    if (!notes.n_pruned)
+        return;
+    branches_of(tx, s, &mine, &n_mine);
+    for (size_t i = 0; i < v->n; i++)
+        if (branch_holding(tx, mine, n_mine, &notes, log, v->items[i].owner, pos))
+            v->items[left++] = v->items[i];
+    v->n = left;
+}
+
 void versions_at(txn *tx, const session_access *s, const branch_meta *o, int64_t pos,
                  version_row **out, size_t *n)
 {
@@ -126,23 +158,12 @@ void versions_at(txn *tx, const session_access *s, const branch_meta *o, int64_t
         b.len > pos)
         version_put(tx, s->tree, g, pos, &v);
     merges_put(tx, s, g, o->log, pos, &v);
+    if (v.n > 1)
+        versions_left(tx, s, o->log, pos, &v);
     if (v.n)
         qsort(v.items, v.n, sizeof *v.items, by_creation);
     *out = v.items;
     *n = v.n;
-}
-
-/* This session's newest branch whose path holds an entry. */
-static const branch_row *branch_holding(txn *tx, const branch_row *list, size_t n, int log,
-                                        int64_t owner, int64_t pos)
-{
-    for (size_t i = n; i-- > 0;) {
-        branch_meta o;
-        if (list[i].meta.log == log && list[i].len > pos &&
-            path_owner(tx, &list[i].meta, pos, &o) && o.id == owner)
-            return &list[i];
-    }
-    return NULL;
 }
 
 static ramet_status versions_run(txn *tx, const char *session, int64_t branch, const char *entry_id,
@@ -151,6 +172,7 @@ static ramet_status versions_run(txn *tx, const char *session, int64_t branch, c
     session_full s;
     branch_row b, head, *mine;
     branch_meta o, now = {0};
+    note_list notes;
     int64_t k;
     size_t n_mine;
     TRY(session_open(tx, session, NEED_READ, &s));
@@ -167,6 +189,7 @@ static ramet_status versions_run(txn *tx, const char *session, int64_t branch, c
         return txn_status(tx);
     versions_at(tx, &s.access, &o, pos, &rows, n);
     branches_of(tx, &s.access, &mine, &n_mine);
+    notes_of(tx, s.tree, s.no, &notes);
     if (pos < head.len && !path_owner(tx, &head.meta, pos, &now))
         return txn_status(tx);
     *out = arena_array(tx->arena, *n + 1, sizeof **out);
@@ -175,7 +198,7 @@ static ramet_status versions_run(txn *tx, const char *session, int64_t branch, c
         uint8_t hash[HASH_LEN];
         branch_meta m;
         const branch_row *held =
-            branch_holding(tx, mine, n_mine, RAMET_LOG_MAIN, rows[i].owner, pos);
+            branch_holding(tx, mine, n_mine, &notes, RAMET_LOG_MAIN, rows[i].owner, pos);
         if (!entry_load(tx, held ? held : &head, rows[i].key, &e, hash) ||
             !branch_meta_load(tx, s.tree, rows[i].owner, &m))
             return txn_status(tx);
@@ -206,47 +229,76 @@ ramet_status ramet_versions(ramet_call *c, const char *session, int64_t branch,
     return st;
 }
 
-static ramet_status branches_run(txn *tx, const char *session, ramet_branch **out, size_t *n)
+void branch_show(txn *tx, const session_brief *s, const branch_row *b, const branch_note *note,
+                 ramet_branch *out)
+{
+    *out = (ramet_branch){.id = b->meta.id,
+                          .parent = b->meta.parent,
+                          .base = b->meta.base,
+                          .length = b->len,
+                          .type = (ramet_fork_type)b->meta.type,
+                          .current = b->meta.id == s->head,
+                          .created = b->created,
+                          .preview = "",
+                          .name = ""};
+    if (note)
+        branch_show_note(note, out);
+    ramet_entry e;
+    uint8_t hash[HASH_LEN];
+    if (b->len > 0)
+        out->tip_id = path_entry_id(tx, b, b->len - 1);
+    if (b->len > b->meta.base && entry_load(tx, b, KEY(b->meta.id, b->meta.base), &e, hash))
+        out->preview = text_preview(tx->arena, e.text, 80);
+}
+
+void branch_show_note(const branch_note *note, ramet_branch *out)
+{
+    out->name = note->name;
+    out->favourite = note->favourite && note->state == NOTE_KEPT;
+    out->pruned = note->pruned;
+    out->removed = note->state >= NOTE_TAKING;
+}
+
+static ramet_status branches_run(txn *tx, const char *session, bool pruned, ramet_branch **out,
+                                 size_t *n)
 {
     session_full s;
     branch_row *list;
+    note_list notes;
     size_t count;
     TRY(session_open(tx, session, NEED_READ, &s));
     branches_of(tx, &s.access, &list, &count);
+    notes_of(tx, s.tree, s.no, &notes);
     *out = arena_array(tx->arena, count + 1, sizeof **out);
     for (size_t i = 0; i < count; i++) {
         const branch_row *b = &list[i];
-        if (b->meta.log != RAMET_LOG_MAIN)
-            continue;
-        ramet_branch *r = &(*out)[(*n)++];
-        *r = (ramet_branch){.id = b->meta.id,
-                            .parent = b->meta.parent,
-                            .base = b->meta.base,
-                            .length = b->len,
-                            .type = (ramet_fork_type)b->meta.type,
-                            .current = b->meta.id == s.head,
-                            .created = b->created,
-                            .preview = ""};
-        ramet_entry e;
-        uint8_t hash[HASH_LEN];
-        if (b->len > 0)
-            r->tip_id = path_entry_id(tx, b, b->len - 1);
-        if (b->len > b->meta.base &&
-            entry_load(tx, b, KEY(b->meta.id, b->meta.base), &e, hash))
-            r->preview = text_preview(tx->arena, e.text, 80);
+        if (b->meta.log == RAMET_LOG_MAIN && notes_pruned(&notes, b->meta.id) == pruned)
+            branch_show(tx, &s.brief, b, note_find(&notes, b->meta.id), &(*out)[(*n)++]);
     }
     return txn_status(tx);
 }
 
-ramet_status ramet_branches(ramet_call *c, const char *session, ramet_branch **out, size_t *n)
+static ramet_status branches_list(ramet_call *c, const char *session, bool pruned,
+                                  ramet_branch **out, size_t *n)
 {
     txn tx;
     *out = NULL;
     *n = 0;
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_status st = txn_done(&tx, branches_run(&tx, session, out, n));
+    ramet_status st = txn_done(&tx, branches_run(&tx, session, pruned, out, n));
     if (st != RAMET_OK)
         *n = 0;
     return st;
+}
+
+ramet_status ramet_branches(ramet_call *c, const char *session, ramet_branch **out, size_t *n)
+{
+    return branches_list(c, session, false, out, n);
+}
+
+ramet_status ramet_branches_pruned(ramet_call *c, const char *session, ramet_branch **out,
+                                   size_t *n)
+{
+    return branches_list(c, session, true, out, n);
 }

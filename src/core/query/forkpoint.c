@@ -8,6 +8,7 @@
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/path.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
@@ -22,6 +23,7 @@ typedef struct point_list {
     const branch_row *head;
     ramet_level level;
     VEC(ramet_fork_point) v;
+    note_list notes; /* of the session */
 } point_list;
 
 static void leaving_load(txn *tx, db_stmt *q, leaving **out, size_t *n)
@@ -51,7 +53,8 @@ static void points_add(txn *tx, point_list *p, const leaving *list, size_t n, in
     for (size_t i = 0; i < n; i++) {
         const leaving *l = &list[i];
         bool own = l->session == p->session->no;
-        if (l->branch == next || l->branch == p->head->meta.id || (own && l->len == l->base))
+        if (l->branch == next || l->branch == p->head->meta.id ||
+            (own && (l->len == l->base || notes_pruned(&p->notes, l->branch))))
             continue;
         const char *fork = own ? NULL : fork_id(tx, p, l);
         if (!own && !fork)
@@ -71,7 +74,7 @@ static void point_left(txn *tx, point_list *p, const branch_meta *m, int64_t at)
 {
     branch_row b;
     if (m->session != p->session->no || m->id == p->head->meta.id ||
-        !branch_load(tx, m->tree, m->id, &b) || b.len <= at)
+        notes_pruned(&p->notes, m->id) || !branch_load(tx, m->tree, m->id, &b) || b.len <= at)
         return;
     ramet_fork_point left = {
         .position = at, .entry_id = path_entry_id(tx, p->head, at - 1), .branch = m->id};
@@ -90,6 +93,7 @@ static ramet_status points(txn *tx, const char *session, ramet_fork_point **out,
     if (!path_segments(tx, &head.meta, 0, head.len, &segs, &n_segs))
         return txn_status(tx);
     point_list p = {.session = &s, .head = &head, .level = level_in(tx, s.tree)};
+    notes_of(tx, s.tree, s.no, &p.notes);
     db_stmt *q = db_query(tx->db, Q_branch_off_root);
     q_int(q, 1, s.tree);
     leaving_load(tx, q, &list, &n_list);

@@ -12,6 +12,8 @@
 #include "core/access/member.h"
 #include "core/call.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
+#include "core/model/version.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/session/session_show.h"
@@ -376,8 +378,10 @@ static ramet_status tree_branches(txn *tx, const char *session, int64_t after, i
     session_full s;
     forest f = {0};
     VEC(ramet_branch) v = {0};
+    note_list notes;
     TRY(session_open(tx, session, NEED_TREE, &s));
     nodes_load(tx, s.tree, level_in(tx, s.tree), &f);
+    notes_of_tree(tx, s.tree, &notes);
     db_stmt *q = db_query(tx->db, Q_branch_of_tree);
     q_int(q, 1, s.tree);
     while (q_row(q)) {
@@ -385,21 +389,25 @@ static ramet_status tree_branches(txn *tx, const char *session, int64_t after, i
         branch_from(q, 0, &b);
         const node *d =
             b.meta.id > after && b.meta.log == RAMET_LOG_MAIN ? node_at(&f, b.meta.session) : NULL;
-        if (!d || !d->seen || d->gone)
+        if (!d || !d->seen || d->gone || notes_pruned(&notes, b.meta.id))
             continue;
         *more = limit > 0 && v.n == (size_t)limit;
         if (*more)
             break;
-        VEC_PUSH(tx->arena, &v,
-                 ((ramet_branch){.id = b.meta.id,
-                                 .parent = b.meta.parent,
-                                 .base = b.meta.base,
-                                 .length = b.len,
-                                 .type = (ramet_fork_type)b.meta.type,
-                                 .current = b.meta.id == d->session.head,
-                                 .created = b.created,
-                                 .preview = "",
-                                 .session = d->session.id}));
+        ramet_branch shown = {.id = b.meta.id,
+                              .parent = b.meta.parent,
+                              .base = b.meta.base,
+                              .length = b.len,
+                              .type = (ramet_fork_type)b.meta.type,
+                              .current = b.meta.id == d->session.head,
+                              .created = b.created,
+                              .preview = "",
+                              .name = "",
+                              .session = d->session.id};
+        const branch_note *note = note_find(&notes, b.meta.id);
+        if (note)
+            branch_show_note(note, &shown);
+        VEC_PUSH(tx->arena, &v, shown);
     }
     q_end(q);
     *out = v.items;

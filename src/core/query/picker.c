@@ -87,18 +87,6 @@ static int within_find(txn *tx, const group_list *v, size_t i)
     return -1;
 }
 
-/* The session's newest branch whose path holds a version. */
-static int64_t holder_of(txn *tx, const branch_row *list, size_t n, int64_t owner, int64_t pos)
-{
-    for (size_t i = n; i-- > 0;) {
-        branch_meta o;
-        if (list[i].meta.log == RAMET_LOG_MAIN && list[i].len > pos &&
-            path_owner(tx, &list[i].meta, pos, &o) && o.id == owner)
-            return list[i].meta.id;
-    }
-    return 0;
-}
-
 typedef struct numbering {
     ramet_pick *pick;
     int64_t key;
@@ -132,8 +120,10 @@ static ramet_status picks_fill(txn *tx, const session_full *s, const branch_row 
                                int *now)
 {
     branch_row head;
+    note_list notes;
     size_t at = 0;
     TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, 0, &head));
+    notes_of(tx, s->tree, s->no, &notes);
     for (size_t i = 0; i < v->n; i++) {
         group *g = &v->items[i];
         branch_meta current = {0};
@@ -145,14 +135,17 @@ static ramet_status picks_fill(txn *tx, const session_full *s, const branch_row 
             branch_meta m;
             if (!branch_meta_load(tx, s->tree, g->rows[k].owner, &m))
                 return txn_status(tx);
-            out[at] = (ramet_pick){.message_id = g->message,
-                                   .entry_id = entry_name(tx, s->tree, g->rows[k].key),
-                                   .position = g->pos,
-                                   .branch = holder_of(tx, mine, n_mine, m.id, g->pos),
-                                   .type = (ramet_fork_type)m.type,
-                                   .current = current.id == m.id,
-                                   .within = within,
-                                   .created = g->rows[k].created};
+            const branch_row *held =
+                branch_holding(tx, mine, n_mine, &notes, RAMET_LOG_MAIN, m.id, g->pos);
+            out[at] = (ramet_pick){
+                .message_id = g->message,
+                .entry_id = entry_name(tx, s->tree, g->rows[k].key),
+                .position = g->pos,
+                .branch = held ? held->meta.id : 0,
+                .type = (ramet_fork_type)m.type,
+                .current = current.id == m.id,
+                .within = within,
+                .created = g->rows[k].created};
             numbers[at] = (numbering){&out[at], g->rows[k].key};
             if (out[at].current)
                 *now = (int)at;

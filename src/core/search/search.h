@@ -16,6 +16,7 @@
 #define CORE_SEARCH_SEARCH_H
 
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/txn.h"
 #include "store/search/search_index.h"
 
@@ -104,6 +105,7 @@ typedef struct seen {
     int64_t head_id, first_id;
     const branch_row *head; /* loaded when needed */
     const char *id, *title; /* also loaded when needed */
+    note_list *notes;       /* also loaded when needed */
 } seen;
 
 typedef struct finder {

@@ -13,9 +13,11 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/fill.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
+#include "core/model/version.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/session/session_show.h"
@@ -61,6 +63,19 @@ void map_put(arena *a, map *m, int64_t key, void *value)
 }
 
 /* ----------------------------------------------------------------- sessions */
+
+/* The session pruned the entry. */
+static bool seen_pruned(finder *f, seen *s, int64_t k)
+{
+    if (!s->notes) {
+        arena *a = f->tx.arena;
+        f->tx.arena = f->keep;
+        s->notes = arena_alloc(f->keep, sizeof *s->notes);
+        notes_of(&f->tx, s->tree, s->no, s->notes);
+        f->tx.arena = a;
+    }
+    return notes_hide(s->notes, k);
+}
 
 static bool has_tag(finder *f, const session_full *s)
 {
@@ -182,6 +197,25 @@ static heirs *heirs_get(finder *f, int64_t tree, int64_t branch)
     return h;
 }
 
+/* A branch that the session pruned holds nothing for it. */
+static bool heir_holds(finder *f, seen *s, int64_t k)
+{
+    branch_row *mine;
+    size_t n;
+    seen_pruned(f, s, k); /* loads the notes */
+    if (!s->notes->n_pruned)
+        return true;
+    arena *a = f->tx.arena;
+    f->tx.arena = f->tmp;
+    branches_of(&f->tx, &(session_access){.no = s->no, .tree = s->tree}, &mine, &n);
+    bool holds =
+        branch_holding(&f->tx, mine, n, s->notes, RAMET_LOG_MAIN, KEY_BRANCH(k), KEY_POS(k)) !=
+        NULL;
+    f->tx.arena = a;
+    arena_reset(f->tmp);
+    return holds;
+}
+
 static seen *heir_find(finder *f, const fts_doc *d)
 {
     seen *first = NULL;
@@ -195,8 +229,9 @@ static seen *heir_find(finder *f, const fts_doc *d)
             continue;
         if (see_on_path(f, s, d->key))
             return s;
-        first = first ? first : s;
         looked_at++;
+        if (!first && heir_holds(f, s, d->key))
+            first = s;
     }
     return first;
 }
@@ -206,6 +241,8 @@ seen *see_session(finder *f, const fts_doc *d)
     if (f->only)
         return f->only;
     seen *s = seen_get(f, d->tree, d->session);
+    if (seen_pruned(f, s, d->key))
+        return NULL; /* then no path of another session holds it either (N2) */
     if (!s->open)
         s = heir_find(f, d);
     return s && s->fits ? s : NULL;
@@ -280,9 +317,11 @@ static ramet_status only_begin(finder *f, fts_scope *g, int64_t *tree)
         f->tag && share_only(&f->tx, &s.access); /* the holder of a link may not see its tags */
     f->tx.arena = f->keep;
     branches_of(&f->tx, &s.access, &b, &n);
+    note_list notes;
+    notes_of(&f->tx, s.tree, s.no, &notes);
     f->tx.arena = f->call->arena;
     for (size_t i = 0; i < n; i++)
-        if (b[i].meta.log == RAMET_LOG_MAIN)
+        if (b[i].meta.log == RAMET_LOG_MAIN && !notes_pruned(&notes, b[i].meta.id))
             reach_note(f, &b[i], sessions);
     *tree = s.tree;
     if (sessions->n <= MAX_SCOPE_NUMBERS)

@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/event.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
@@ -110,8 +111,10 @@ ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **ou
         return c->err.status;
     ramet_status st = session_open(&tx, id, NEED_READ, &s);
     ramet_session *shown = st == RAMET_OK ? session_show(&tx, &s) : NULL;
-    if (shown)
+    if (shown) {
         shown->level = session_level(&tx, &s.access);
+        shown->favourite = s.moves ? favourite_of(&tx, &s.access) : 0;
+    }
     st = txn_done(&tx, st);
     if (st == RAMET_OK)
         *out = shown;

@@ -12,6 +12,7 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/path.h"
 #include "core/pack.h"
 #include "core/session/session_open.h"
@@ -135,6 +136,7 @@ static ramet_status prompt_run(txn *tx, const char *session, const char *turn, r
     TRY(txn_status(tx));
     if (!found || t.tree != s.tree || t.session != s.no)
         return call_fail(tx->call, RAMET_TURN_NOT_FOUND, "turn", "there is no turn %s", turn);
+    TRY(pruned_check(tx, &s.access, t.shown.branch));
     db_stmt *q = db_query(tx->db, Q_prompt_get);
     q_int(q, 1, s.tree);
     q_text(q, 2, turn);

@@ -16,6 +16,7 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
@@ -82,9 +83,11 @@ static int64_t record_number(txn *tx, const session_access *s, ramet_log log, in
     return rec;
 }
 
-bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,
-                          const char *name, int64_t but, branch_row *out, int64_t *pos)
+/* `hidden`: what was pruned counts, too. */
+static bool record_find(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,
+                        const char *name, int64_t but, bool hidden, branch_row *out, int64_t *pos)
 {
+    note_list notes = {0};
     key_list keys = {0};
     branch_row first = {0}, b;
     int64_t best = 0;
@@ -92,9 +95,12 @@ bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch
     turn_index_keys(tx, s->tree, name, (int)log, &keys);
     if (!keys.n || !first_branch || !branch_load(tx, s->tree, first_branch, &first))
         return false;
+    if (!hidden)
+        notes_of(tx, s->tree, s->no, &notes);
     for (size_t i = 0; i < keys.n; i++) {
         int64_t k = keys.items[i], order;
-        if (k == but || !branch_load(tx, s->tree, KEY_BRANCH(k), &b) || KEY_POS(k) >= b.len)
+        if (k == but || notes_hide(&notes, k) || !branch_load(tx, s->tree, KEY_BRANCH(k), &b) ||
+            KEY_POS(k) >= b.len)
             continue;
         if (b.meta.session == s->no)
             order = POS_MAX + 1 + record_number(tx, s, log, k);
@@ -110,6 +116,20 @@ bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch
         *pos = KEY_POS(k);
     }
     return found;
+}
+
+bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,
+                          const char *name, int64_t but, branch_row *out, int64_t *pos)
+{
+    return record_find(tx, s, first_branch, log, name, but, false, out, pos);
+}
+
+bool turn_index_ever(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,
+                     const char *name)
+{
+    branch_row b;
+    int64_t pos;
+    return record_find(tx, s, first_branch, log, name, 0, true, &b, &pos);
 }
 
 /* ------------------------------------------------------------------- noting */

@@ -19,4 +19,8 @@ bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch
  * entry before it. */
 void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn);
 
+/* Whether the session ever had that turn, on a branch that was pruned, too. */
+bool turn_index_ever(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,
+                     const char *name);
+
 #endif

@@ -111,7 +111,7 @@ static fsck_session *session_at(const fsck *f, int64_t no)
     return f->n_sessions ? bsearch(&key, f->sessions, f->n_sessions, sizeof key, by_session) : NULL;
 }
 
-static fsck_branch *branch_at(const fsck *f, int64_t id)
+fsck_branch *fsck_branch_at(const fsck *f, int64_t id)
 {
     fsck_branch key = {.row = {.meta = {.id = id}}};
     return f->n_branches ? bsearch(&key, f->branches, f->n_branches, sizeof key, by_branch) : NULL;
@@ -168,8 +168,8 @@ static void branches_load(fsck *f)
 /* The required jump pointer of a child of p (B3); NULL when it cannot be determined. */
 static const fsck_branch *jump_of(const fsck *f, const fsck_branch *p)
 {
-    const fsck_branch *j = branch_at(f, p->row.meta.jump),
-                      *jj = j ? branch_at(f, j->row.meta.jump) : NULL;
+    const fsck_branch *j = fsck_branch_at(f, p->row.meta.jump),
+                      *jj = j ? fsck_branch_at(f, j->row.meta.jump) : NULL;
     if (!jj || !j->sane || !jj->sane)
         return NULL;
     return p->row.meta.depth - j->row.meta.depth == j->row.meta.depth - jj->row.meta.depth ? jj : p;
@@ -200,7 +200,7 @@ static const char *child_fault(const fsck *f, const fsck_branch *b)
 
 static bool over_sane(const fsck *f, const fsck_branch *b)
 {
-    const fsck_branch *o = b->row.over ? branch_at(f, b->row.over) : NULL;
+    const fsck_branch *o = b->row.over ? fsck_branch_at(f, b->row.over) : NULL;
     return !b->row.over ||
            (o && o->row.meta.session != b->row.meta.session && o->row.meta.log == b->row.meta.log &&
             o->row.len > b->row.meta.base && o->row.meta.base <= b->row.meta.base);
@@ -209,7 +209,7 @@ static bool over_sane(const fsck *f, const fsck_branch *b)
 static void branch_check(fsck *f, fsck_branch *b)
 {
     const branch_meta *m = &b->row.meta;
-    b->parent = m->parent ? branch_at(f, m->parent) : NULL;
+    b->parent = m->parent ? fsck_branch_at(f, m->parent) : NULL;
     if (!b->sane) {
         fsck_fault(f, fsck_in(b, -1, NULL), "the branch is damaged");
         return;
@@ -237,7 +237,7 @@ static void branch_check(fsck *f, fsck_branch *b)
 
 static bool branch_of(const fsck *f, const fsck_session *s, int64_t id, int log)
 {
-    const fsck_branch *b = branch_at(f, id);
+    const fsck_branch *b = fsck_branch_at(f, id);
     return b && b->row.meta.session == s->row.no && b->row.meta.log == log;
 }
 
@@ -325,7 +325,7 @@ static bool move_follows(move_log *l, const move_row *m)
 
 static void branch_name(const fsck *f, int64_t id)
 {
-    fsck_branch *b = branch_at(f, id);
+    fsck_branch *b = fsck_branch_at(f, id);
     if (b)
         b->named = true;
 }
@@ -354,12 +354,12 @@ static const char *made_fault(move_log *l, const move_row *m, const fsck_branch 
         return "made a branch of another time";
     if (b->row.meta.log != RAMET_LOG_MAIN)
         return NULL;
-    /* A merge may bring those of its source along. */
-    if (from && m->kind != RAMET_MOVE_MERGE &&
+    /* A merge may bring those of its source along, and gc removes those of pruned branches. */
+    if (from && m->kind != RAMET_MOVE_MERGE && !from->removed && !b->removed &&
         (b->row.overlay == from->row.overlay) != (m->kind != RAMET_MOVE_OVERLAY))
         return "made a branch with other overlays";
     /* A merge may bring more entries of the template along. */
-    if (from && m->kind != RAMET_MOVE_MERGE &&
+    if (from && m->kind != RAMET_MOVE_MERGE && !from->removed && !b->removed &&
         b->row.filled !=
             (from->row.filled < b->row.meta.base ? from->row.filled : b->row.meta.base))
         return "made a branch that is filled otherwise";
@@ -376,8 +376,9 @@ static void made_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l, 
     branch_name(f, q_col_int(q, 2));
     branch_name(f, q_col_int(q, 4));
     for (int i = 3; i < 6; i += 2) {
-        const fsck_branch *to = branch_at(f, q_col_int(q, i));
-        const char *fault = to && !to->named ? made_fault(l, m, branch_at(f, m->from), to) : NULL;
+        const fsck_branch *to = fsck_branch_at(f, q_col_int(q, i));
+        const char *fault =
+            to && !to->named ? made_fault(l, m, fsck_branch_at(f, m->from), to) : NULL;
         if (fault)
             fsck_fault(f, at_session(s), "move %lld %s", (long long)q_col_int(q, 0), fault);
         branch_name(f, q_col_int(q, i));
@@ -417,7 +418,7 @@ static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
 
 static void moves_check(fsck *f, const fsck_session *s)
 {
-    move_log l = {.first = s->row.first, .newest = branch_at(f, s->row.first)};
+    move_log l = {.first = s->row.first, .newest = fsck_branch_at(f, s->row.first)};
     if (l.newest &&
         (l.newest->row.meta.type != s->row.type || l.newest->row.created != s->row.created))
         fsck_fault(f, fsck_in(l.newest, -1, NULL), "it was not made with its session");
@@ -494,7 +495,7 @@ typedef struct run {
 /* Checks a run of `n` entries: they must continue where the record left that branch. */
 static bool run_take(fsck *f, const fsck_session *s, const run *r, int64_t n, bool last)
 {
-    fsck_branch *b = branch_at(f, KEY_BRANCH(r->key));
+    fsck_branch *b = fsck_branch_at(f, KEY_BRANCH(r->key));
     if (!b || !b->sane || b->row.meta.session != s->row.no || b->row.meta.log != r->log)
         return false;
     if (n < (last ? 0 : 1) || b->recorded != KEY_POS(r->key) || n > b->row.len - b->recorded)
@@ -586,6 +587,7 @@ void fsck_tree(fsck *f)
     q_end(q);
     sessions_load(f);
     branches_load(f);
+    fsck_notes_load(f);
     fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading a tree");
     if (f->n_sessions && !session_at(f, root))
         fsck_fault(f, (fsck_location){FSCK_NOWHERE}, "the root of tree number %lld is missing",
@@ -605,6 +607,7 @@ void fsck_tree(fsck *f)
     verdicts_check(f);
     fsck_overlays(f);
     fsck_prompts(f);
+    fsck_notes(f);
     fsck_templates(f);
     fsck_values(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
@@ -686,6 +689,7 @@ static void rows_check(fsck *f)
         {Q_orphan_overlay, "an overlay belongs to no tree", BY_NUMBER},
         {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
         {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
+        {Q_orphan_note, "a note belongs to no branch", BY_NUMBER},
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},
         {Q_orphan_indexed, "a text to be found by belongs to no entry", BY_KEY},
         {Q_orphan_copied, "the origin of a copy belongs to no copy", BY_KEY},
@@ -698,6 +702,7 @@ static void rows_check(fsck *f)
         {Q_odd_share, "the secret of a share link is damaged", BY_NUMBER},
         {Q_odd_token, "the secret of a token is damaged", BY_NUMBER},
         {Q_odd_event, "an event is of no known kind", BY_NUMBER},
+        {Q_odd_note, "a note of a branch is damaged", BY_NUMBER},
         {Q_odd_once, "an answer kept by a key is damaged", BY_NUMBER},
         {Q_odd_attachment, "the size of an attachment is negative", BY_NUMBER},
     };

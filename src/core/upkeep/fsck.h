@@ -28,6 +28,7 @@ typedef struct fsck_branch {
     int64_t recorded; /* the record covers its entries up to this position */
     bool last;        /* the record continues here */
     bool named;       /* it is, or was, a head of its session */
+    bool removed;     /* it was pruned, and gc removes or has removed it */
 } fsck_branch;
 
 typedef struct fsck {
@@ -66,11 +67,16 @@ bool fsck_tick(fsck *f, int64_t entries);
 
 /* Checks everything about f->tree; f->tx.arena must be reset before. */
 void fsck_tree(fsck *f);
+/* NULL: the tree has no such branch. */
+fsck_branch *fsck_branch_at(const fsck *f, int64_t id);
 fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry);
 /* Checks entries, usage and deltas of one branch. */
 void fsck_content(fsck *f, const fsck_branch *b);
 void fsck_overlays(fsck *f); /* fsck_overlay.c, and: */
 void fsck_prompts(fsck *f);
+/* fsck_note.c: sets fsck_branch.removed. */
+void fsck_notes_load(fsck *f);
+void fsck_notes(fsck *f);
 void fsck_templates(fsck *f); /* fsck_template.c, and: */
 void fsck_values(fsck *f);
 

@@ -7,7 +7,7 @@
  *       restored. Marking is a revocation, so every fork that may have missed the marks has ended
  *       before anything is removed, in each run anew (dead_find() returns marked ones, too).
  *   G2  How much of a dead session's branch is still needed can then only fall: a new fork into
- *       it must come along the path of a live session, whose cut is already counted.
+ *       it must come along a live path, whose cut is already counted.
  *   G3  Entries are removed in small writes, children before parents, the newest positions first,
  *       and each write leaves the branch shorter but complete. If gc is interrupted, the store is
  *       sound and the next gc continues.
@@ -15,6 +15,10 @@
  *       derived from (db_highest()) stay, emptied, until they are no longer the highest.
  *   G5  A session with forks in the tree, or with branches that other sessions need, leaves a
  *       tombstone (purging = 2): only its position in the tree.
+ *   G6  A branch that was pruned longer ago than the grace time is removed in the same way: marked
+ *       (NOTE_TAKING), cut down to what is needed, then NOTE_TAKEN. Its row stays, detached if
+ *       nothing of it is needed: moves and turns refer to it. What is removed from the end of a
+ *       branch is removed from the record of its session in the same write.
  */
 #include "core/upkeep/gc.h"
 
@@ -30,11 +34,13 @@
 #include "core/model/key.h"
 #include "core/change/overlay.h"
 #include "core/model/path.h"
+#include "core/model/record.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/search/search_upkeep.h"
 #include "core/txn.h"
+#include "core/model/reach.h"
 
 #include <stdlib.h>
 
@@ -45,175 +51,29 @@
 
 /* ------------------------------------------------------------- reachability */
 
-typedef struct gc_session {
-    int64_t no, parent, depth, deleted, expires;
-    int purging;
-    bool dead, left; /* left: it still has a branch */
-} gc_session;
-
-typedef struct gc_branch {
-    int64_t id, session, parent, base, len;
-    int64_t need; /* entries up to this position are on a needed path */
-    bool work;    /* a part of it can be removed */
-    gc_session *of;
-} gc_branch;
-
-typedef struct gc_tree {
-    int64_t tree;
-    gc_session *sessions; /* by number */
-    size_t n_sessions;
-    gc_branch *branches; /* by number */
-    size_t n_branches;
-    gc_branch **down; /* the same branches, largest base first: children before parents (B1) */
-} gc_tree;
-
-static int session_order(const void *a, const void *b)
-{
-    int64_t x = ((const gc_session *)a)->no, y = ((const gc_session *)b)->no;
-    return x < y ? -1 : x > y;
-}
-
-static int branch_order(const void *a, const void *b)
-{
-    int64_t x = ((const gc_branch *)a)->id, y = ((const gc_branch *)b)->id;
-    return x < y ? -1 : x > y;
-}
-
-static int down_order(const void *a, const void *b)
-{
-    const gc_branch *x = *(gc_branch *const *)a, *y = *(gc_branch *const *)b;
-    if (x->base != y->base)
-        return x->base > y->base ? -1 : 1;
-    return x->id > y->id ? -1 : x->id < y->id;
-}
-
-static gc_session *session_at(const gc_tree *t, int64_t no)
-{
-    gc_session key = {.no = no};
-    return t->n_sessions ? bsearch(&key, t->sessions, t->n_sessions, sizeof key, session_order)
-                         : NULL;
-}
-
-static gc_branch *branch_at(const gc_tree *t, int64_t id)
-{
-    gc_branch key = {.id = id};
-    return t->n_branches ? bsearch(&key, t->branches, t->n_branches, sizeof key, branch_order)
-                         : NULL;
-}
-
-static void sessions_load(txn *tx, arena *a, gc_tree *t)
-{
-    VEC(gc_session) v = {0};
-    db_stmt *q = db_query(tx->db, Q_session_states);
-    q_int(q, 1, t->tree);
-    while (q_row(q)) {
-        gc_session s = {.no = q_col_int(q, 0),
-                        .parent = q_col_int(q, 1),
-                        .depth = q_col_int(q, 2),
-                        .deleted = q_col_int(q, 3),
-                        .expires = q_col_int(q, 4),
-                        .purging = col_purging(q, 5)};
-        VEC_PUSH(a, &v, s);
-    }
-    t->sessions = v.items;
-    t->n_sessions = v.n;
-}
-
-static void branches_load(txn *tx, arena *a, gc_tree *t)
-{
-    VEC(gc_branch) v = {0};
-    db_stmt *q = db_query(tx->db, Q_branch_of_tree);
-    q_int(q, 1, t->tree);
-    while (q_row(q)) {
-        branch_row b;
-        branch_from(q, 0, &b);
-        gc_branch g = {.id = b.meta.id,
-                       .session = b.meta.session,
-                       .parent = b.meta.parent,
-                       .base = b.meta.base,
-                       .len = b.len,
-                       .of = session_at(t, b.meta.session)};
-        VEC_PUSH(a, &v, g);
-    }
-    t->branches = v.items;
-    t->n_branches = v.n;
-    t->down = arena_array(a, v.n, sizeof *t->down);
-    for (size_t i = 0; i < v.n; i++)
-        t->down[i] = &v.items[i];
-    if (v.n)
-        qsort(t->down, v.n, sizeof *t->down, down_order);
-}
-
-/* Nothing is removed from a tree that is inconsistent. */
-static void tree_check(txn *tx, const gc_tree *t)
-{
-    for (size_t i = 0; i < t->n_branches; i++) {
-        const gc_branch *b = &t->branches[i], *p = b->parent ? branch_at(t, b->parent) : NULL;
-        if (!b->of || b->len < b->base || (b->parent == 0) != (b->base == 0) ||
-            (b->parent && (!p || p->base >= b->base || p->len < b->base))) {
-            db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged; run fsck", (long long)b->id);
-            return;
-        }
-    }
-}
-
-static void tree_load(txn *tx, arena *a, int64_t tree, gc_tree *t)
-{
-    *t = (gc_tree){.tree = tree};
-    sessions_load(tx, a, t);
-    branches_load(tx, a, t);
-    tree_check(tx, t);
-}
-
-/* Computes how much of each branch live sessions need. */
-static void need_find(gc_tree *t)
-{
-    for (size_t i = 0; i < t->n_branches; i++)
-        t->branches[i].need = 0;
-    for (size_t i = 0; i < t->n_branches; i++) {
-        const gc_branch *b = t->down[i];
-        gc_branch *p = b->parent && (!b->of->dead || b->need) ? branch_at(t, b->parent) : NULL;
-        if (p && p->need < b->base)
-            p->need = b->base;
-    }
-}
-
-/* Entries from this position on can be removed. */
-static int64_t branch_keep(const gc_branch *b)
-{
-    return b->need > b->base ? b->need : b->base;
-}
-
-static int64_t entries_free(const gc_tree *t)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < t->n_branches; i++)
-        if (t->branches[i].of->dead)
-            n += t->branches[i].len - branch_keep(&t->branches[i]);
-    return n;
-}
-
 int64_t gc_would_take(txn *tx, int64_t tree, const int64_t *sessions, size_t n)
 {
-    gc_tree t;
+    reach_tree t;
     arena *a = arena_new();
-    tree_load(tx, a, tree, &t);
+    reach_load(tx, a, tree, &t);
     int64_t before = 0, after = 0;
     if (db_status(tx->db) == RAMET_OK) {
         for (size_t i = 0; i < t.n_sessions; i++) {
-            gc_session *s = &t.sessions[i];
+            reach_session *s = &t.sessions[i];
             s->dead = s->deleted || s->purging || (s->expires && s->expires <= tx->now);
         }
+        for (size_t i = 0; i < t.n_branches; i++)
+            t.branches[i].out = t.branches[i].note && t.branches[i].note->state >= NOTE_TAKING;
         for (size_t i = 0; i < n; i++)
-            if (session_at(&t, sessions[i]))
-                session_at(&t, sessions[i])->dead = false;
-        need_find(&t);
-        before = entries_free(&t);
+            if (reach_session_at(&t, sessions[i]))
+                reach_session_at(&t, sessions[i])->dead = false;
+        reach_find(&t, NULL, NULL);
+        before = reach_entries(&t);
         for (size_t i = 0; i < n; i++)
-            if (session_at(&t, sessions[i]))
-                session_at(&t, sessions[i])->dead = true;
-        need_find(&t);
-        after = entries_free(&t);
+            if (reach_session_at(&t, sessions[i]))
+                reach_session_at(&t, sessions[i])->dead = true;
+        reach_find(&t, NULL, NULL);
+        after = reach_entries(&t);
     }
     arena_free(a);
     return after - before;
@@ -243,6 +103,17 @@ static bool is_dead(int64_t deleted, int64_t expires, int64_t cutoff)
     return (deleted && deleted <= cutoff) || (expires && expires <= cutoff);
 }
 
+static bool is_due(const branch_note *n, int64_t cutoff)
+{
+    return n->state == NOTE_PRUNED && n->pruned <= cutoff;
+}
+
+/* A living session's first branches keep their place (R2). */
+static bool stays_linked(const reach_branch *b)
+{
+    return !b->of->dead && reach_is_first(b);
+}
+
 static int64_t number_of(txn *tx, sql_id what, int64_t a, int64_t b, int64_t c)
 {
     db_stmt *q = db_query(tx->db, what);
@@ -256,7 +127,7 @@ static int64_t number_of(txn *tx, sql_id what, int64_t a, int64_t b, int64_t c)
 
 static void names_load(txn *tx, const gc *g, sql_id what, gc_names *v)
 {
-    bool dead = what == Q_session_dead;
+    bool dead = what == Q_session_dead || what == Q_note_due;
     int64_t after = 0;
     size_t got = MARK_BATCH;
     while (got == MARK_BATCH) {
@@ -280,9 +151,9 @@ static int name_order(const void *a, const void *b)
     return x->no < y->no ? -1 : x->no > y->no;
 }
 
-/* Finds the dead sessions, and the trees to process: theirs, and those of tombstones that waited
- * (G4). */
-static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
+/* Finds the dead sessions, the pruned branches, and the trees to process: theirs, and those of
+ * tombstones that waited (G4). */
+static ramet_status dead_find(gc *g, gc_names *dead, gc_names *pruned, gc_names *trees)
 {
     txn tx;
     gc_names all = {0};
@@ -293,6 +164,10 @@ static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
     for (size_t i = 0; i < dead->n; i++)
         VEC_PUSH(g->arena, &all, dead->items[i]);
     names_load(&tx, g, Q_session_tomb_leaf, &all);
+    size_t others = all.n;
+    names_load(&tx, g, Q_note_due, &all);
+    for (size_t i = others; i < all.n; i++)
+        VEC_PUSH(g->arena, pruned, all.items[i]);
     if (all.n)
         qsort(all.items, all.n, sizeof *all.items, name_order);
     for (size_t i = 0; i < all.n; i++)
@@ -302,40 +177,46 @@ static ramet_status dead_find(gc *g, gc_names *dead, gc_names *trees)
     return txn_done(&tx, RAMET_OK);
 }
 
-/* Plans what to remove from a tree. In a dry run, sessions that would be marked count as dead. */
-static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, gc_tree *t)
+/* Plans what to remove from a tree. In a dry run, sessions and branches that would be marked count
+ * as dead. */
+static void tree_plan(txn *tx, const gc *g, arena *a, int64_t tree, reach_tree *t)
 {
     int64_t highest = db_highest(tx->db, DB_BRANCH);
-    tree_load(tx, a, tree, t);
+    reach_load(tx, a, tree, t);
     if (db_status(tx->db) != RAMET_OK)
         return;
     for (size_t i = 0; i < t->n_sessions; i++) {
-        gc_session *s = &t->sessions[i];
+        reach_session *s = &t->sessions[i];
         s->dead = s->purging || (g->out->dry_run && is_dead(s->deleted, s->expires, g->cutoff));
     }
-    need_find(t);
     for (size_t i = 0; i < t->n_branches; i++) {
-        gc_branch *b = &t->branches[i];
+        reach_branch *b = &t->branches[i];
+        b->out = b->note &&
+                 (b->note->state >= NOTE_TAKING || (g->out->dry_run && is_due(b->note, g->cutoff)));
+    }
+    reach_find(t, NULL, NULL);
+    for (size_t i = 0; i < t->n_branches; i++) {
+        reach_branch *b = &t->branches[i];
         bool goes = b->of->dead && b->need <= b->base && b->id != highest;
         bool loose = b->parent == 0 && b->len == 0;
+        bool detached = b->need <= b->base && !stays_linked(b);
         b->of->left |= !goes;
-        b->work =
-            b->of->dead && (goes || branch_keep(b) < b->len || (b->need <= b->base && !loose));
+        b->work = reach_free(b) && (goes || reach_keep(b) < b->len || (detached && !loose));
     }
 }
 
-static void tree_count(txn *tx, gc *g, const gc_tree *t)
+static void tree_count(txn *tx, gc *g, const reach_tree *t)
 {
     int64_t highest = db_highest(tx->db, DB_BRANCH);
     ramet_gc_out *out = g->out;
     for (size_t i = 0; i < t->n_sessions; i++)
         out->sessions += t->sessions[i].dead && t->sessions[i].purging < 2;
     for (size_t i = 0; i < t->n_branches; i++) {
-        const gc_branch *b = &t->branches[i];
-        int64_t keep = branch_keep(b), lo = KEY(b->id, keep), hi = KEY(b->id, b->len) - 1;
+        const reach_branch *b = &t->branches[i];
+        int64_t keep = reach_keep(b), lo = KEY(b->id, keep), hi = KEY(b->id, b->len) - 1;
         if (!b->work)
             continue;
-        out->branches += b->need <= b->base && b->id != highest;
+        out->branches += b->need <= b->base && (b->id != highest || !b->of->dead);
         out->entries += b->len - keep;
         if (keep == b->len)
             continue;
@@ -353,7 +234,7 @@ static ramet_status trees_count(gc *g, const gc_names *trees)
         return g->call->err.status;
     arena *a = arena_new();
     for (size_t i = 0; i < trees->n && db_status(tx.db) == RAMET_OK; i++) {
-        gc_tree t;
+        reach_tree t;
         arena_reset(a);
         tree_plan(&tx, g, a, trees->items[i].tree, &t);
         if (db_status(tx.db) == RAMET_OK)
@@ -399,8 +280,26 @@ static ramet_status mark_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-static ramet_status dead_mark(gc *g, const gc_names *dead)
+/* Marks what was pruned, once for each tree. From then on no prompt of its turns can be read. */
+static ramet_status notes_mark_run(txn *tx, void *arg)
 {
+    const mark_job *j = arg;
+    for (size_t i = 0; i < j->n; i++) {
+        if (i && j->names[i].tree == j->names[i - 1].tree)
+            continue;
+        tree_write(tx, Q_note_mark, j->names[i].tree, j->gc->cutoff);
+        tree_write(tx, Q_prompt_prune, j->names[i].tree, 0);
+    }
+    return txn_status(tx);
+}
+
+static ramet_status dead_mark(gc *g, const gc_names *dead, const gc_names *pruned)
+{
+    for (size_t i = 0; i < pruned->n; i += MARK_BATCH) {
+        size_t left = pruned->n - i;
+        mark_job j = {g, pruned->items + i, left < MARK_BATCH ? left : MARK_BATCH};
+        TRY(txn_write(g->call, notes_mark_run, &j));
+    }
     for (size_t i = 0; i < dead->n; i += MARK_BATCH) {
         size_t left = dead->n - i;
         mark_job j = {g, dead->items + i, left < MARK_BATCH ? left : MARK_BATCH};
@@ -412,12 +311,13 @@ static ramet_status dead_mark(gc *g, const gc_names *dead)
 /* ------------------------------------------------------------ taking branches */
 
 typedef struct take_job {
-    const gc_tree *tree;
+    const reach_tree *tree;
     size_t at, next; /* indexes into t->down: where a write begins, and how far it came */
     arena *arena;    /* memory of one write */
     int64_t entries;
     size_t bytes;
-    VEC(int64_t) keys; /* for the search index: removed entries and their texts */
+    VEC(int64_t) records; /* live sessions whose record was cut */
+    VEC(int64_t) keys;    /* for the search index: removed entries and their texts */
     VEC(const char *) texts;
 } take_job;
 
@@ -481,13 +381,13 @@ static void branch_cut(txn *tx, const branch_row *b, int64_t len)
     q_run(q);
 }
 
-/* Keeps the highest branch (G4), but detaches it from its ancestors, so that those can be
- * removed. */
-static void branch_drop(txn *tx, const branch_row *b)
+/* Keeps the highest branch (G4), and one of a live session (G6), but detaches it from its
+ * ancestors, so that those can be removed. */
+static void branch_drop(txn *tx, const branch_row *b, bool living)
 {
     static const uint8_t zeros[HASH_LEN];
-    bool highest = db_highest(tx->db, DB_BRANCH) == b->meta.id;
-    db_stmt *q = db_query(tx->db, highest ? Q_branch_detach : Q_branch_del);
+    bool stays = living || db_highest(tx->db, DB_BRANCH) == b->meta.id;
+    db_stmt *q = db_query(tx->db, stays ? Q_branch_detach : Q_branch_del);
     q_int(q, 1, b->meta.tree);
     q_int(q, 2, b->meta.id);
     q_blob(q, 3, zeros, HASH_LEN);
@@ -495,10 +395,10 @@ static void branch_drop(txn *tx, const branch_row *b)
 }
 
 /* False when the write is full before the branch is done. */
-static bool branch_take(txn *tx, take_job *j, const gc_branch *g)
+static bool branch_take(txn *tx, take_job *j, const reach_branch *g)
 {
     branch_row b;
-    int64_t keep = branch_keep(g);
+    int64_t keep = reach_keep(g);
     /* Removed or detached already: another gc was here. */
     if (!branch_load(tx, j->tree->tree, g->id, &b) || b.meta.base != g->base)
         return true;
@@ -507,12 +407,24 @@ static bool branch_take(txn *tx, take_job *j, const gc_branch *g)
         if (db_status(tx->db) != RAMET_OK)
             return false;
         branch_cut(tx, &b, len);
+        if (!g->of->dead)
+            VEC_PUSH(tx->arena, &j->records, g->session);
         if (len > keep)
             return false;
     }
-    if (g->need <= g->base)
-        branch_drop(tx, &b);
+    if (g->need <= g->base && !stays_linked(g))
+        branch_drop(tx, &b, !g->of->dead);
     return true;
+}
+
+/* G6: what was cut off is no part of a record any more. */
+static void records_trim(txn *tx, const take_job *j)
+{
+    for (size_t i = 0; i < j->records.n; i++)
+        if (!i || j->records.items[i] != j->records.items[i - 1])
+            record_trim(tx, j->tree->tree, j->records.items[i]);
+    if (j->records.n)
+        access_changed(tx, j->tree->tree);
 }
 
 static ramet_status take_run(txn *tx, void *arg)
@@ -523,12 +435,13 @@ static ramet_status take_run(txn *tx, void *arg)
     arena_reset(j->arena);
     *j = (take_job){.tree = j->tree, .at = j->at, .next = j->at, .arena = j->arena};
     for (size_t steps = 0; j->next < j->tree->n_branches && !take_full(j) && steps < STEP_BATCH;) {
-        const gc_branch *g = j->tree->down[j->next];
+        const reach_branch *g = j->tree->down[j->next];
         if (g->work && !branch_take(&own, j, g))
             break;
         steps += g->work;
         j->next++;
     }
+    records_trim(&own, j);
     return txn_status(tx);
 }
 
@@ -539,7 +452,7 @@ static ramet_status progress_report(gc *g)
     return call_fail(g->call, RAMET_STOP, NULL, "gc was stopped; the next one goes on");
 }
 
-static ramet_status branches_take(gc *g, const gc_tree *t)
+static ramet_status branches_take(gc *g, const reach_tree *t)
 {
     take_job j = {.tree = t, .arena = arena_new()};
     ramet_status st = RAMET_OK;
@@ -565,7 +478,7 @@ static ramet_status branches_take(gc *g, const gc_tree *t)
 
 typedef struct bury_job {
     int64_t tree;
-    gc_session *const *list;
+    reach_session *const *list;
     size_t n;
 } bury_job;
 
@@ -573,7 +486,7 @@ static ramet_status bury_run(txn *tx, void *arg)
 {
     const bury_job *j = arg;
     for (size_t i = 0; i < j->n; i++) {
-        const gc_session *s = j->list[i];
+        const reach_session *s = j->list[i];
         bool stays = s->left || number_of(tx, Q_session_has_children, j->tree, s->no, 0) ||
                      db_highest(tx->db, DB_SESSION) == s->no;
         tree_write(tx, Q_tag_clear, j->tree, s->no);
@@ -585,6 +498,7 @@ static ramet_status bury_run(txn *tx, void *arg)
         tree_write(tx, Q_prompt_clear, j->tree, s->no);
         tree_write(tx, Q_task_clear, j->tree, s->no);
         tree_write(tx, Q_origin_clear, j->tree, s->no);
+        tree_write(tx, Q_note_clear, j->tree, s->no);
         if (!stays)
             tree_write(tx, Q_session_del, j->tree, s->no);
         else if (s->purging == 1)
@@ -597,14 +511,14 @@ static ramet_status bury_run(txn *tx, void *arg)
 
 static int bury_order(const void *a, const void *b)
 {
-    const gc_session *x = *(gc_session *const *)a, *y = *(gc_session *const *)b;
+    const reach_session *x = *(reach_session *const *)a, *y = *(reach_session *const *)b;
     return x->depth > y->depth ? -1 : x->depth < y->depth;
 }
 
 /* Forks before their parents, so that a tombstone is removed with its last fork (G5). */
-static ramet_status sessions_bury(gc *g, arena *a, const gc_tree *t)
+static ramet_status sessions_bury(gc *g, arena *a, const reach_tree *t)
 {
-    VEC(gc_session *) v = {0};
+    VEC(reach_session *) v = {0};
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].purging)
             VEC_PUSH(a, &v, &t->sessions[i]);
@@ -617,15 +531,35 @@ static ramet_status sessions_bury(gc *g, arena *a, const gc_tree *t)
     return RAMET_OK;
 }
 
+static ramet_status notes_taken_run(txn *tx, void *arg)
+{
+    const int64_t *tree = arg;
+    tree_write(tx, Q_branch_bare, *tree, 0);
+    overlays_prune(tx, *tree);
+    tree_write(tx, Q_note_taken, *tree, 0);
+    tree_write(tx, Q_place_prune, *tree, 0);
+    return txn_status(tx);
+}
+
+static bool has_pruned(const reach_tree *t)
+{
+    for (size_t i = 0; i < t->n_branches; i++)
+        if (t->branches[i].note && t->branches[i].note->state == NOTE_TAKING)
+            return true;
+    return false;
+}
+
 static ramet_status tree_take(gc *g, arena *a, int64_t tree)
 {
     txn tx;
-    gc_tree t;
+    reach_tree t;
     if (!txn_read(&tx, g->call))
         return g->call->err.status;
     tree_plan(&tx, g, a, tree, &t);
     TRY(txn_done(&tx, RAMET_OK));
     TRY(branches_take(g, &t));
+    if (has_pruned(&t))
+        TRY(txn_write(g->call, notes_taken_run, &tree));
     return sessions_bury(g, a, &t);
 }
 
@@ -668,10 +602,10 @@ static ramet_status trees_bury(gc *g)
 
 static ramet_status run(gc *g)
 {
-    gc_names dead = {0}, trees = {0};
-    TRY(dead_find(g, &dead, &trees));
+    gc_names dead = {0}, pruned = {0}, trees = {0};
+    TRY(dead_find(g, &dead, &pruned, &trees));
     if (!g->out->dry_run)
-        TRY(dead_mark(g, &dead));
+        TRY(dead_mark(g, &dead, &pruned));
     TRY(trees_count(g, &trees));
     if (g->out->dry_run)
         return RAMET_OK;

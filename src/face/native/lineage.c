@@ -101,6 +101,17 @@ void api_fork_points_list(request *q)
                 ramet_fork_points(c, face_path(q, "id"), ITEMS(list, ramet_fork_point), &list.n));
 }
 
+void api_suggestions_get(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_suggestions out = {0};
+    int64_t branch;
+    if (!c || !api_branch(q, "branch", request_query(q, "branch"), &branch))
+        return;
+    api_show(q, &form_suggestions, &out);
+    face_answer(q, ramet_suggest(c, face_path(q, "id"), branch, &out));
+}
+
 void api_usage_get(request *q)
 {
     ramet_call *c = face_call(q);

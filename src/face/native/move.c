@@ -162,13 +162,65 @@ void api_branches_list(request *q)
     form_list list = {0};
     const char *id = face_path(q, "id"), *at = request_query(q, "at");
     int64_t branch;
+    bool pruned = face_query_bool(q, "pruned");
     if (!c || !api_branch(q, "branch", request_query(q, "branch"), &branch))
         return;
+    if (pruned && at) {
+        request_fail(q, 400, "invalid_request", "pruned", "give \"at\" or \"pruned\", not both");
+        return;
+    }
     if (branch && !at) {
         request_fail(q, 400, "invalid_request", "branch", "\"branch\" goes with \"at\"");
         return;
     }
     api_show(q, at ? &form_version_list : &form_branch_list, &list);
-    face_answer(q, at ? ramet_versions(c, id, branch, at, ITEMS(list, ramet_version), &list.n)
-                      : ramet_branches(c, id, ITEMS(list, ramet_branch), &list.n));
+    face_answer(q, at       ? ramet_versions(c, id, branch, at, ITEMS(list, ramet_version), &list.n)
+                   : pruned ? ramet_branches_pruned(c, id, ITEMS(list, ramet_branch), &list.n)
+                            : ramet_branches(c, id, ITEMS(list, ramet_branch), &list.n));
+}
+
+/* ------------------------------------------------------- branches, one by one */
+
+/* A text that is no branch names none of this session's. */
+static int64_t path_branch(request *q)
+{
+    int64_t branch = ramet_branch_parse(face_path(q, "branch"));
+    return branch > 0 ? branch : INT64_MAX;
+}
+
+void api_branch_patch(request *q)
+{
+    ramet_call *c = face_call_expecting(q, face_path(q, "id"));
+    ramet_branch *out = NULL;
+    bool favourite = face_bool(q, "favourite");
+    ramet_branch_patch in = {.name = face_cleared(q, "name") ? "" : face_text(q, "name"),
+                             .favourite = face_member(q, "favourite") ? &favourite : NULL};
+    if (!c)
+        return;
+    api_show_at(q, &form_branch, &out);
+    face_answer(q, ramet_branch_update(c, face_path(q, "id"), path_branch(q), &in, &out));
+}
+
+void api_branch_prune(request *q)
+{
+    ramet_call *c = face_call_expecting(q, face_path(q, "id"));
+    ramet_prune_out out = {0};
+    ramet_prune_in in = {.branch = path_branch(q),
+                         .others = face_bool(q, "others"),
+                         .dry_run = face_bool(q, "dry_run")};
+    if (!c)
+        return;
+    api_show(q, &form_pruned, &out);
+    face_answer(q, ramet_prune(c, face_path(q, "id"), &in, &out));
+}
+
+void api_branch_restore(request *q)
+{
+    ramet_call *c = face_call_expecting(q, face_path(q, "id"));
+    ramet_prune_out out = {0};
+    if (!c)
+        return;
+    api_show(q, &form_pruned, &out);
+    face_answer(
+        q, ramet_branch_restore(c, face_path(q, "id"), path_branch(q), face_bool(q, "all"), &out));
 }

@@ -64,13 +64,14 @@ api_handler api_sessions_list, api_session_create, api_session_get, api_session_
 api_handler api_entries_list, api_entries_append, api_entry_get, api_entry_edit,
     api_entry_regenerate, api_record_get, api_feedback_put, api_feedback_list;
 api_handler api_fork_create, api_rewind_to, api_move_undo, api_move_redo, api_move_switch,
-    api_move_sync, api_moves_list, api_branches_list;
+    api_move_sync, api_moves_list, api_branches_list, api_branch_patch, api_branch_prune,
+    api_branch_restore;
 api_handler api_merge_post, api_origins_list, api_destinations_list;
 api_handler api_overlay_post, api_overlays_list, api_overlay_delete;
 api_handler api_template_post, api_templates_list, api_template_get, api_template_patch,
     api_template_delete, api_template_chat, api_template_values;
 api_handler api_ancestry_list, api_children_list, api_tree_list, api_tree_branches_list,
-    api_fork_points_list, api_state_get, api_usage_get;
+    api_fork_points_list, api_state_get, api_usage_get, api_suggestions_get;
 api_handler api_tags_put, api_tags_post, api_tag_delete, api_tags_list, api_members_list,
     api_member_put, api_member_delete;
 api_handler api_compare_get, api_verdict_add, api_verdicts_list, api_search_get;
@@ -81,8 +82,8 @@ api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api
     api_statistics_get;
 api_handler api_store_stats, api_store_gc, api_store_fsck, api_store_index, api_store_backup,
     api_token_post, api_tokens_list, api_token_delete;
-api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_answer,
-    api_fan_out, api_edit_post, api_regenerate_post, api_prompt_get;
+api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_find,
+    api_turn_answer, api_fan_out, api_edit_post, api_regenerate_post, api_prompt_get;
 api_handler api_export_session, api_export_all, api_import_post, api_import_offset;
 bool api_attachment_sink(request *q, const void *bytes, size_t n);
 bool api_import_sink(request *q, const void *bytes, size_t n);

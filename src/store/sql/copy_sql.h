@@ -53,6 +53,9 @@
     F(1, tree, 'i') C(2, session, 'i') C(3, seq, 'i') C(4, kind, 'i') C(5, f, 'i') C(6, t, 'i')    \
     C(7, fa, 'i') C(8, ta, 'i') C(9, undo_under, 'i') C(10, redo_under, 'i') C(11, at, 'i')        \
     C(12, who, 't') C(13, why, 't')
+#define COPY_COLS_branch_note(F, C)                                                                \
+    F(1, tree, 'i') C(2, session, 'i') C(3, branch, 'i') C(4, name, 't') C(5, favourite, 'i')      \
+    C(6, state, 'i') C(7, pruned, 'i') C(8, prune_op, 'i') C(9, keep, 'i')
 #define COPY_COLS_tag(F, C)                                                                        \
     F(1, tree, 'i') C(2, session, 'i') C(3, tag, 't')
 #define COPY_COLS_member(F, C)                                                                     \
@@ -141,6 +144,7 @@
     T(branch, TREE, MOVES, 2, 5, 6, 3, 1)                                                          \
     T(run, TREE, FIXED, 1, 2, 3, 4, 0)                                                             \
     T(move, TREE, FIXED, 1, 2, 3, 0, 0)                                                            \
+    T(branch_note, TREE, FIXED, 1, 2, 3, 0, 0)                                                     \
     T(tag, TREE, FIXED, 1, 2, 3, 0, 0)                                                             \
     T(member, TREE, FIXED, 1, 2, 0, 0, 0)                                                          \
     T(tree, TREE, FIXED, 1, 0, 0, 0, 0)                                                            \
@@ -226,6 +230,10 @@
     X(copy_tag_cut, "DELETE FROM tag WHERE tree=$1 AND session=$2 AND tag=$3")                     \
     X(copy_member_read, COPY_READ(member)                                                          \
       "(tree,user_id)>($1,$2) AND tree<=$3 ORDER BY tree,user_id LIMIT $4")                        \
+    X(copy_branch_note_add, COPY_ADD(branch_note))                                                 \
+    X(copy_branch_note_read, COPY_READ(branch_note)                                                \
+      "(tree,session,branch)>($1,$2,$3) AND tree<=$4 ORDER BY tree,session,branch LIMIT $5")       \
+    X(copy_branch_note_cut, "DELETE FROM branch_note WHERE tree=$1 AND session=$2 AND branch=$3")  \
     X(copy_member_add, COPY_ADD(member))                                                           \
     X(copy_member_cut, "DELETE FROM member WHERE tree=$1 AND user_id=$2")                          \
     X(copy_tree_read, COPY_READ(tree)                                                              \

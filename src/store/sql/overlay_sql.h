@@ -47,6 +47,8 @@
     X(prompt_of_tree, "SELECT p.turn,p.session,p.branch,p.len,p.digest,p.packed FROM prompt p "    \
                       "WHERE p.tree=$1 ORDER BY p.turn")                                           \
     X(prompt_clear, "DELETE FROM prompt WHERE tree=$1 AND session=$2")                             \
+    X(prompt_prune, "DELETE FROM prompt WHERE tree=$1 AND branch IN (SELECT n.branch FROM "        \
+                    "branch_note n WHERE n.tree=$1 AND n.state=2)")                                \
     X(orphan_prompt, "SELECT o.tree,o.session,o.turn FROM prompt o WHERE NOT EXISTS (SELECT 1 "    \
                      "FROM session s WHERE s.tree=o.tree AND s.no=o.session) LIMIT $1")
 /* clang-format on */

@@ -353,8 +353,8 @@ static const char step_10[] =
     " n BIGINT, at BIGINT);}";
 
 /* Where copies that a merge made came from: the n-th origin of the entry at k is the entry at
- * from_k of from_tree, as the session from_session had it; it stands for `span` entries that end
- * there (core/model/copied.c). What it names may be gone. */
+ * from_k of from_tree, as the session from_session had it; it stands for `span` entries of that
+ * branch that end there (core/model/copied.c). What it names may be gone. */
 static const char step_11[] =
     "CREATE TABLE copied(tree BIGINT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"
     " from_tree BIGINT NOT NULL, from_session BIGINT NOT NULL, from_k BIGINT NOT NULL,"
@@ -377,11 +377,23 @@ static const char step_12[] =
     " branch BIGINT NOT NULL, len INT NOT NULL, agent TEXT NOT NULL,"
     " digest @BYTES NOT NULL, packed @BYTES NOT NULL, PRIMARY KEY(tree,turn))@SPREAD;";
 
+/* Few copies stand for more than one entry. */
+static const char step_13[] = "CREATE INDEX copied_spans ON copied(from_tree,from_k) WHERE span>1;";
+
+/* What is known about a branch beside its row: a name, whether its session opens at it, and whether
+ * it was pruned (core/model/branch_note.c). There are rows only where one of these is set. */
+static const char step_14[] =
+    "CREATE TABLE branch_note(tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " branch BIGINT NOT NULL, name TEXT NOT NULL, favourite BIGINT NOT NULL,"
+    " state BIGINT NOT NULL, pruned BIGINT NOT NULL, prune_op BIGINT NOT NULL,"
+    " keep BIGINT NOT NULL, PRIMARY KEY(tree,session,branch))@CLUSTERED;"
+    "CREATE INDEX branch_note_pruned ON branch_note(branch) WHERE state>0 AND state<3;";
+
 /* template: a session that is pinned after `len` entries of a branch, and `adk_len` of the adk log;
  * `most`: how often its placeholders occur in one entry, at most. fill, of a session that was made
  * from one: what its placeholders stand for. filled, of a branch: how many entries at the start of
  * its path that is meant for (core/model/fill.c). */
-static const char step_13[] =
+static const char step_15[] =
     "ALTER TABLE branch ADD COLUMN filled BIGINT NOT NULL DEFAULT 0;"
     "@POSTGRES{ALTER TYPE put_branch ADD ATTRIBUTE filled BIGINT;}"
     "ALTER TABLE session ADD COLUMN fill TEXT;"
@@ -393,10 +405,10 @@ static const char step_13[] =
     "CREATE INDEX template_by_session ON template(tree,session,id);"
     "CREATE INDEX template_by_user ON template(who,id);";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2},   {3, step_3},   {4, step_4},
-                                    {5, step_5}, {6, step_6},   {7, step_7},   {8, step_8},
-                                    {9, step_9}, {10, step_10}, {11, step_11}, {12, step_12},
-                                    {13, step_13}};
+const schema_step schema_steps[] = {{1, step_1},   {2, step_2},   {3, step_3},   {4, step_4},
+                                    {5, step_5},   {6, step_6},   {7, step_7},   {8, step_8},
+                                    {9, step_9},   {10, step_10}, {11, step_11}, {12, step_12},
+                                    {13, step_13}, {14, step_14}, {15, step_15}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

@@ -362,6 +362,7 @@
     ORIGIN_STATEMENTS(X)                                                                           \
     MERGE_STATEMENTS(X)                                                                            \
     OVERLAY_STATEMENTS(X)                                                                          \
+    NOTE_STATEMENTS(X)                                                                             \
     TEMPLATE_STATEMENTS(X)                                                                         \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
@@ -385,6 +386,7 @@
 #include "store/sql/merge_sql.h"
 #include "store/sql/search_sql.h"
 #include "store/sql/sandbox_sql.h"
+#include "store/sql/note_sql.h"
 #include "store/sql/origin_sql.h"
 #include "store/sql/overlay_sql.h"
 #include "store/sql/template_sql.h"

@@ -21,6 +21,8 @@
     X(template_del, "DELETE FROM template WHERE id=$1")                                            \
     X(template_clear, "DELETE FROM template WHERE tree=$1 AND session=$2")                         \
     X(template_count, "SELECT count(*) FROM template t WHERE t.tree=$1 AND t.session=$2")          \
+    X(template_on, "SELECT t.id FROM template t WHERE t.tree=$1 AND t.session=$2 "                 \
+                   "AND t.branch=$3 LIMIT 1")                                                      \
     /* Ids rise with time. */                                                                      \
     X(template_all, "SELECT " TEMPLATE_COLS " FROM template t WHERE t.id<$1 "                      \
                     "ORDER BY t.id DESC LIMIT $2")                                                 \

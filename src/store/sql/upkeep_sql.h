@@ -11,7 +11,7 @@
 /* clang-format off */
 #define UPKEEP_STATEMENTS(X)                                                                       \
     /* -- gc */                                                                                    \
-    X(session_states, "SELECT no,parent,depth,deleted,expires,purging FROM session "               \
+    X(session_states, "SELECT no,parent,depth,deleted,expires,purging,first,first_adk FROM session "\
                       "WHERE tree=$1 ORDER BY no")                                                 \
     X(session_tomb_leaf, "SELECT s.tree,s.no FROM session s WHERE s.no>$1 AND s.purging=2 "        \
                          "AND NOT EXISTS (SELECT 1 FROM session c "                                \
