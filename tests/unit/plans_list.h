@@ -484,12 +484,12 @@
      "bigint,bigint,bigint,bigint,bigint,bigint)",                                                 \
      "1,0,1,100005,7,'\\x01',1,'\\x00',1,1,900000,1,'new','\\x00',1,NULL,NULL,NULL,NULL,"          \
      "NULL,1,NULL,NULL,NULL,0,0,0,1,1,1,1,1,1"},                                                   \
-    {"whole_fork", "SELECT $44,$45",                                                               \
+    {"whole_fork", "SELECT $45,$46",                                                               \
      "(bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,"        \
-     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,bigint,text,bigint,bigint,text,bigint," \
+     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,text,bigint,bigint,text,bigint," \
      "text,text,text,text,bigint,text,bigint,text,text,bigint,bigint,bigint,bigint,bigint,"        \
      "bigint,text,bigint,bigint,bigint,bigint,bigint,bigint,bigint)",                              \
-     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',0,900000,1,'new',1,1,"        \
+     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0,900000,1,'new',1,1,"      \
      "'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,900000,0,0,1,0,'',0,1,1,1,1,1,1"},             \
     {"many_stamp", "put_stamp",                                                                    \
      "(put_stamp[],bigint)",                                                                       \

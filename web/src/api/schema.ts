@@ -79,6 +79,8 @@ export interface components {
              * @enum {string}
              */
             level?: "reader" | "writer" | "manager" | "owner";
+            /** @description the branch that it opens at, if it has one; only if the session is read alone */
+            favourite?: string;
             /** @description in the answer to fork and rewind: where it was really cut */
             cut?: components["schemas"]["Cut"];
             /** @description in the answer to sync: what was done */
@@ -765,6 +767,17 @@ export interface components {
             preview: string;
             /** @description the session it belongs to, in a list of a tree's branches */
             session_id?: string;
+            /** @description its name, if it has one */
+            name?: string;
+            /** @description true: its session opens here */
+            favourite?: boolean;
+            /**
+             * Format: date-time
+             * @description when it was pruned
+             */
+            pruned_at?: string;
+            /** @description true: pruned, and garbage collection removed what nothing else needs */
+            removed?: boolean;
         };
         /** @description Versions of a message, or branches of a session or a tree, oldest first. */
         BranchList: {
@@ -825,6 +838,82 @@ export interface components {
             id: string;
             /** @description a new, empty branch; its `prefix_hash` is what it was */
             head: components["schemas"]["Head"];
+        };
+        /** @description What goes, or would go, or came back. */
+        Pruned: {
+            /** @description like `b17` */
+            branches: string[];
+            /**
+             * Format: int64
+             * @description entries that garbage collection will remove; of a restore: that it will not
+             */
+            entries: number;
+            /** @description with `others`: what stays because something needs it, at most 100 */
+            kept: components["schemas"]["KeptBranch"][];
+            /** @description nothing was done */
+            dry_run: boolean;
+        };
+        /** @description A branch that was not pruned. */
+        KeptBranch: {
+            branch_id: string;
+            /** @description what needs it */
+            reason: string;
+        };
+        /** @description What a look at the text proposes. */
+        Suggestions: {
+            /** @description by position, at most 100 */
+            suggestions: components["schemas"]["Suggestion"][];
+            /** @description at most 5, the best first */
+            tags: string[];
+        };
+        /** @description A place that is worth forking. */
+        Suggestion: {
+            /** @description where it shows; a fork `before` it can go another way */
+            entry_id: string;
+            /** @enum {string} */
+            kind: "correction" | "failed_tool" | "retry" | "topic";
+            /** @description one line */
+            why: string;
+        };
+        /** @description A session pinned at an entry. */
+        Template: {
+            id: string;
+            name: string;
+            /** @description names that a chat needs a value for */
+            placeholders: string[];
+            /** @description the session that it is pinned in */
+            session_id: string;
+            /** @description the last entry that a chat begins with */
+            entry_id: string;
+            /**
+             * Format: int64
+             * @description number of entries that a chat begins with
+             */
+            length: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description when it was created
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description when it was last changed
+             */
+            updated_at: string;
+        };
+        /** @description Newest first. */
+        TemplateList: {
+            templates: components["schemas"]["Template"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        /** @description What a session was made with. */
+        TemplateOrigin: {
+            /** @description null: it was not made from a template. The template itself may be gone */
+            template_id: string | null;
+            /** @description a text for each placeholder */
+            values: Record<string, never>;
         };
         Tags: {
             /** @description sorted */
@@ -1157,6 +1246,26 @@ export interface components {
             entries: number;
             /** @description average over active trees */
             forks_per_tree: number;
+        };
+        ImportReport: {
+            /** Format: int64 */
+            sessions_added: number;
+            /** Format: int64 */
+            entries_added: number;
+            /**
+             * Format: int64
+             * @description there before
+             */
+            sessions_known: number;
+        };
+        ImportOffset: {
+            /** @description its name */
+            upload: string;
+            /**
+             * Format: int64
+             * @description bytes that are there; 0: none
+             */
+            offset: number;
         };
         StoreStats: {
             /** @description path of the file */
