@@ -300,11 +300,7 @@ typedef enum { RAMET_USER = 1, RAMET_ASSISTANT, RAMET_TOOL, RAMET_SYSTEM } ramet
 typedef enum { RAMET_LOG_MAIN = 0, RAMET_LOG_ADK = 1 } ramet_log;
 /* shown: the history, with the placeholders of a template filled in (ramet/templates.h); record: as
  * it was appended; context: what overlays leave of it, filled in (ramet/overlays.h). */
-typedef enum {
-    RAMET_VIEW_SHOWN = 0,
-    RAMET_VIEW_CONTEXT = 1,
-    RAMET_VIEW_RECORD = 2
-} ramet_view;
+typedef enum { RAMET_VIEW_SHOWN = 0, RAMET_VIEW_CONTEXT = 1, RAMET_VIEW_RECORD = 2 } ramet_view;
 typedef enum { RAMET_AFTER = 0, RAMET_BEFORE = 1 } ramet_side;
 typedef enum { RAMET_CUT_EXACT = 0, RAMET_CUT_SNAP_BEFORE, RAMET_CUT_SNAP_AFTER } ramet_cut_policy;
 typedef enum { RAMET_EXPLICIT = 0, RAMET_AUTO_EDIT, RAMET_AUTO_REGENERATE } ramet_fork_type;

@@ -69,7 +69,7 @@ void model_free(model *m)
     }
     for (size_t i = 0; i < m->memory.n; i++)
         free(m->memory.items[i]);
-    m_list *lists[] = {&m->trees,    &m->sessions, &m->entries, &m->verdicts,
+    m_list *lists[] = {&m->trees,    &m->sessions, &m->entries,  &m->verdicts,
                        &m->branches, &m->memory,   &m->overlays, &m->templates};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);

@@ -69,7 +69,7 @@ struct m_entry {
     m_session *of;    /* and the session that had it */
     m_entry **sums;   /* a landed summary: all entries that it stands for, `from` the last */
     size_t n_sums;
-    unsigned mark;    /* reached, in the count of that number */
+    unsigned mark; /* reached, in the count of that number */
 };
 
 typedef struct m_list {
@@ -181,7 +181,7 @@ typedef struct model {
     m_list branches; /* all of them */
     m_list overlays; /* all that were ever set */
     m_list templates;
-    m_list memory;   /* everything allocated */
+    m_list memory; /* everything allocated */
     int delete_groups;
     unsigned marks;
 } model;
@@ -315,6 +315,13 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
                  const ramet_entry_in *in, size_t n, const char *xh, m_answer *out);
 m_set model_merge(model *m, const char *user, const char *client, const char *id,
                   const ramet_merge_in *in, m_answer *out);
+
+/* ---- model_entry.c: what an entry says */
+
+/* The normal form of what the caller gives. */
+const char *m_parts_normal(const ramet_entry_in *in, char *buf, size_t size);
+/* The text parts joined by a blank line. */
+void m_parts_text(const char *parts, char *buf, size_t size);
 /* Whether what the caller gives is what is stored. */
 bool m_entry_equal(const m_entry *e, const ramet_entry_in *in);
 

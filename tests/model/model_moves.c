@@ -78,66 +78,6 @@ m_set m_head_check(const char *expected, const m_branch *b)
 
 /* ----------------------------------------------------------------- entries */
 
-static bool given_same(const char *given, const char *stored)
-{
-    return !given || m_same(given, stored);
-}
-
-/* The normal form of what the caller gives. */
-static const char *parts_normal(const ramet_entry_in *in, char *buf, size_t size)
-{
-    if (in->parts)
-        return in->parts;
-    if (!in->text)
-        return "[]";
-    size_t n = (size_t)snprintf(buf, size, "[{\"type\":\"text\",\"text\":\"");
-    for (const char *p = in->text; *p && n + 8 < size; p++) {
-        if (*p == '"' || *p == '\\' || *p == '\n')
-            buf[n++] = '\\';
-        buf[n++] = *p == '\n' ? 'n' : *p;
-    }
-    snprintf(buf + n, size - n, "\"}]");
-    return buf;
-}
-
-/* The text parts joined by a blank line. */
-static void parts_text(const char *parts, char *buf, size_t size)
-{
-    static const char mark[] = "{\"type\":\"text\",\"text\":\"";
-    size_t n = 0;
-    bool first = true;
-    for (const char *p = strstr(parts, mark); p; p = strstr(p, mark), first = false) {
-        if (!first)
-            n += (size_t)snprintf(buf + n, size - n, "\n\n");
-        for (p += sizeof mark - 1; *p != '"' && n + 4 < size; p++) {
-            if (*p == '\\')
-                buf[n++] = *++p == 'n' ? '\n' : *p;
-            else
-                buf[n++] = *p;
-        }
-    }
-    buf[n] = 0;
-}
-
-bool m_entry_equal(const m_entry *e, const ramet_entry_in *in)
-{
-    char buf[4096];
-    if (in->id && !m_same(in->id, e->id))
-        return false;
-    if (in->role != e->role || strcmp(parts_normal(in, buf, sizeof buf), e->parts) != 0)
-        return false;
-    if (in->usage) {
-        const ramet_usage *u = in->usage, *v = &e->usage;
-        if (!e->has_usage || u->input != v->input || u->output != v->output ||
-            u->cached != v->cached || u->cost != v->cost || !m_same(u->currency, v->currency))
-            return false;
-    }
-    return given_same(in->format, e->format) && given_same(in->body, e->body) &&
-           given_same(in->turn_id, e->turn_id) && given_same(in->channel, e->channel) &&
-           given_same(in->author, e->author) && given_same(in->state_delta, e->delta) &&
-           (!in->created || in->created == e->created);
-}
-
 static m_entry *entry_new(model *m, const char *user, const char *client, m_branch *b,
                           const ramet_entry_in *in)
 {
@@ -149,8 +89,8 @@ static m_entry *entry_new(model *m, const char *user, const char *client, m_bran
     e->owner = b;
     e->by = s;
     e->role = in->role;
-    e->parts = model_text(m, parts_normal(in, parts, sizeof parts));
-    parts_text(e->parts, text, sizeof text);
+    e->parts = model_text(m, m_parts_normal(in, parts, sizeof parts));
+    m_parts_text(e->parts, text, sizeof text);
     e->text = model_text(m, text);
     e->format = model_text(m, in->format ? in->format : "ramet");
     e->body = model_text(m, in->body);
@@ -225,7 +165,7 @@ static m_set batch_check(const m_branch *b, size_t kept, const ramet_entry_in *i
         if (!in[i].id)
             continue;
         const m_entry *there = m_branch_entry(b, in[i].id);
-        if (there && (size_t)there->position < kept && 
+        if (there && (size_t)there->position < kept &&
             !(retry && m_entry_equal(m_entry_shown(b, there), &in[i])))
             bad |= M(ENTRY_EXISTS);
     }
@@ -460,8 +400,8 @@ m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in
         free(tags.items);
         return bad ? bad : M(OK);
     }
-    m_session *f = m_fork_at(m, user, s, in, from, (size_t)out->cut.position,
-                             may_adk ? adk : NULL, adk_cut);
+    m_session *f =
+        m_fork_at(m, user, s, in, from, (size_t)out->cut.position, may_adk ? adk : NULL, adk_cut);
     f->tags = tags;
     f->cut = out->cut;
     f->cut_at = in->at.entry_id ? m_branch_entry(from, in->at.entry_id) : NULL;

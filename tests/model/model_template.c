@@ -61,7 +61,8 @@ const m_entry *m_entry_shown(const m_branch *b, const m_entry *e)
         const m_fill *f = levels->items[i];
         if (e->position >= f->len[b->log])
             continue;
-        char *text = text_fill(f, ring[at].text, false), *parts = text_fill(f, ring[at].parts, true);
+        char *text = text_fill(f, ring[at].text, false),
+             *parts = text_fill(f, ring[at].parts, true);
         free(ring[at].text);
         free(ring[at].parts);
         ring[at].text = text;
@@ -235,8 +236,8 @@ m_set model_chat(model *m, const char *user, const char *id, const ramet_templat
     m_branch *adk = t->adk && m_writable(s, user) ? t->adk : NULL;
     m_list levels = {0};
     levels_make(m, t, adk, in, &levels);
-    m_session *f = m_fork_at(m, user, s, &in->fork, t->branch, (size_t)t->len, adk,
-                             (size_t)t->adk_len);
+    m_session *f =
+        m_fork_at(m, user, s, &in->fork, t->branch, (size_t)t->len, adk, (size_t)t->adk_len);
     f->fills = levels;
     f->head->filled = t->len;
     if (f->adk)

@@ -189,6 +189,7 @@ test('a file of a tree has the values, and an import brings them back', async ()
   assert.equal(r.status, 200, r.text);
   assert.deepEqual(await texts(other, 'c', '', ann), FILLED);
   assert.deepEqual(await texts(other, 'c', '?view=record', ann), NAMES);
+  assert.equal((await must(other, 'GET', 'templates', ann)).templates[0].name, 'Trip');
   assert.equal((await call(other, 'GET', at('t', '/export?format=jsonl&tree=true'), ann)).text, text, 'the same bytes');
   const bad = await call(await start(), 'POST', 'import', { ...ann, body: text.replace('Porto', 'Paris'), headers: { 'Content-Type': 'application/x-ndjson' } });
   assert.equal(bad.status, 422, bad.text);

@@ -177,12 +177,11 @@ static void plant(void)
     ramet_template *pinned;
     ramet_session *chat;
     ramet_template_value value = {"name", "Ann"};
-    ok(ramet_template_add(T.call,
-                          &(ramet_template_in){.session = "f",
-                                               .name = "a template",
-                                               .placeholders = &value.name,
-                                               .n_placeholders = 1},
-                          &pinned));
+    ok(ramet_template_add(
+        T.call,
+        &(ramet_template_in){
+            .session = "f", .name = "a template", .placeholders = &value.name, .n_placeholders = 1},
+        &pinned));
     ok(ramet_template_chat(T.call, pinned->id,
                            &(ramet_template_use){.values = &value, .n_values = 1}, &chat));
     ramet_token *token;

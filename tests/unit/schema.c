@@ -205,8 +205,7 @@ static const char *const sorters[] = {
     "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
     "copy_trees_since",  "event_texts",      "session_by_time",   "statistics_by_time",
     "copy_unordered",    "sandbox_user*",    "active_*",          "attached_home",
-    "entry_home",        "overlay_set",      "overlay_prune",
-    "template_of_member"};
+    "entry_home",        "overlay_set",      "overlay_prune",     "template_of_member"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {

@@ -15,7 +15,11 @@
 
 TestSuite(template, .init = scratch_open, .fini = scratch_close);
 
-#define NAMES(...) (const char *const[]){__VA_ARGS__}
+#define NAMES(...)                                                                                 \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
 #define COUNT(...) (sizeof NAMES(__VA_ARGS__) / sizeof(const char *))
 
 /* ------------------------------------------------------------------- steps */
@@ -49,11 +53,9 @@ static ramet_session *chat_as(ramet_call *c, const char *template, const char *i
         list[i] = (ramet_template_value){room[i], equals + 1};
     }
     tick(SECOND);
-    ok_for(c, ramet_template_chat(c, template,
-                                  &(ramet_template_use){.values = list,
-                                                        .n_values = n,
-                                                        .fork = {.id = id}},
-                                  &s));
+    ok_for(c, ramet_template_chat(
+                  c, template,
+                  &(ramet_template_use){.values = list, .n_values = n, .fork = {.id = id}}, &s));
     return s;
 }
 #define CHAT(template, id, ...)                                                                    \
@@ -62,8 +64,8 @@ static ramet_session *chat_as(ramet_call *c, const char *template, const char *i
 static ramet_status chat_status(const char *template, const ramet_template_value *values, size_t n)
 {
     ramet_session *s;
-    return ramet_template_chat(
-        T.call, template, &(ramet_template_use){.values = values, .n_values = n}, &s);
+    return ramet_template_chat(T.call, template,
+                               &(ramet_template_use){.values = values, .n_values = n}, &s);
 }
 
 /* The texts of a path, parted by " | ". */
@@ -146,26 +148,27 @@ Test(template, a_chat_shows_the_values_and_keeps_the_record)
 Test(template, json_is_filled_inside_strings_alone)
 {
     make("t");
-    put("t", &(ramet_entry_in){
-                 .id = "x",
-                 .role = RAMET_ASSISTANT,
-                 .parts = "[{\"type\":\"tool_call\",\"id\":\"{{v}}\",\"name\":\"n\",\"input\":{"
-                          "\"{{v}}\":\"a{{v}}\\u007b\\u007bv}}\\\\{{v}}\"}},"
-                          "{\"type\":\"data\",\"data\":{\"contextId\":\"{{v}}\",\"say\":[\"{{v}}\","
-                          "1]}}]",
-                 .format = "a2a",
-                 .body = "{ \"messageId\" : \"{{v}}\", \"kind\":\"{{v}}\", \"text\" : \"{{v}}\" }"});
+    put("t",
+        &(ramet_entry_in){
+            .id = "x",
+            .role = RAMET_ASSISTANT,
+            .parts = "[{\"type\":\"tool_call\",\"id\":\"{{v}}\",\"name\":\"n\",\"input\":{"
+                     "\"{{v}}\":\"a{{v}}\\u007b\\u007bv}}\\\\{{v}}\"}},"
+                     "{\"type\":\"data\",\"data\":{\"contextId\":\"{{v}}\",\"say\":[\"{{v}}\","
+                     "1]}}]",
+            .format = "a2a",
+            .body = "{ \"messageId\" : \"{{v}}\", \"kind\":\"{{v}}\", \"text\" : \"{{v}}\" }"});
     const char *t = PIN("t", NULL, "v");
     CHAT(t, "c", "v=\"q\"\n\\{{v}}");
     ramet_entry *e;
     ok(ramet_entry_get(T.call, "c", 0, "x", &e));
 #define V "\\\"q\\\"\\n\\\\{{v}}"
-    cr_assert_str_eq(e->body, "{ \"messageId\" : \"{{v}}\", \"kind\":\"{{v}}\", \"text\" : \"" V
-                              "\" }");
-    cr_assert_str_eq(e->parts, "[{\"type\":\"tool_call\",\"id\":\"{{v}}\",\"name\":\"n\",\"input\":{"
-                               "\"{{v}}\":\"a" V V "\\\\" V "\"}},"
-                               "{\"type\":\"data\",\"data\":{\"contextId\":\"{{v}}\",\"say\":[\"" V
-                               "\",1]}}]");
+    cr_assert_str_eq(e->body,
+                     "{ \"messageId\" : \"{{v}}\", \"kind\":\"{{v}}\", \"text\" : \"" V "\" }");
+    cr_assert_str_eq(
+        e->parts, "[{\"type\":\"tool_call\",\"id\":\"{{v}}\",\"name\":\"n\",\"input\":{"
+                  "\"{{v}}\":\"a" V V "\\\\" V "\"}},"
+                  "{\"type\":\"data\",\"data\":{\"contextId\":\"{{v}}\",\"say\":[\"" V "\",1]}}]");
 #undef V
 }
 
@@ -318,7 +321,9 @@ Test(template, a_stream_a_comparison_and_a_link_show_it)
 Test(template, the_adk_log_is_filled_too)
 {
     make("t");
-    ramet_entry_in event = {.id = "k", .role = RAMET_USER, .format = "adk",
+    ramet_entry_in event = {.id = "k",
+                            .role = RAMET_USER,
+                            .format = "adk",
                             .body = "{\"id\":\"{{v}}\",\"content\":\"{{v}}\"}"};
     ask("t", "q", "{{v}}");
     ramet_append_out out;
@@ -492,8 +497,7 @@ Test(template, permissions_are_those_of_forks)
     ramet_template_value v[] = {{"city", "Porto"}, {"month", "May"}};
     ramet_template_use use = {.values = v, .n_values = 2};
     refused_for(eve, RAMET_TEMPLATE_NOT_FOUND, "template", ramet_template_get(eve, t, &out));
-    refused_for(eve, RAMET_TEMPLATE_NOT_FOUND, "template",
-                ramet_template_chat(eve, t, &use, &s));
+    refused_for(eve, RAMET_TEMPLATE_NOT_FOUND, "template", ramet_template_chat(eve, t, &use, &s));
     ok_for(eve, ramet_templates(eve, 0, NULL, &list, &n, &next));
     cr_assert_eq(n, 0);
     ok_for(rita, ramet_templates(rita, 0, NULL, &list, &n, &next));
@@ -511,8 +515,8 @@ Test(template, permissions_are_those_of_forks)
     use.fork = (ramet_fork_in){.id = "his"};
     ok_for(will, ramet_template_chat(will, t, &use, &s));
     /* A template of a private session is its owner's alone. */
-    ok_for(rita, ramet_template_add(
-                     rita, &(ramet_template_in){.session = "hers", .name = "mine"}, &out));
+    ok_for(rita,
+           ramet_template_add(rita, &(ramet_template_in){.session = "hers", .name = "mine"}, &out));
     ok_for(rita, ramet_templates(rita, 0, NULL, &list, &n, &next));
     cr_assert_eq(n, 2);
     ok_for(will, ramet_templates(will, 0, NULL, &list, &n, &next));

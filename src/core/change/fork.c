@@ -180,7 +180,8 @@ static void fork_write(txn *tx, const fork_job *j, const session_full *s, const 
     session_insert(tx, f, (const char *const *)j->tags, j->n_tags);
     if (b->filled || b_adk.filled)
         fill_set(tx, f->tree, f->no,
-                 j->fill ? fill_write(tx->call->hasher, tx->arena, j->fill) : fill_text(tx, s->tree, s->no));
+                 j->fill ? fill_write(tx->call->hasher, tx->arena, j->fill)
+                         : fill_text(tx, s->tree, s->no));
     event_add(tx, f->tree, f->no, RAMET_EVENT_FORKED, b->meta.id, 0);
 }
 

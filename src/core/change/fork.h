@@ -19,7 +19,7 @@ typedef struct fork_job {
     uint8_t expected[HASH_LEN];
     bool given;
     ramet_session **out;
-    ramet_cut *cut; /* may be NULL */
+    ramet_cut *cut;          /* may be NULL */
     const struct fill *fill; /* from a template: the values of the new session; else NULL */
 } fork_job;
 

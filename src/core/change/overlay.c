@@ -366,11 +366,8 @@ static ramet_status text_check(ramet_call *c, const ramet_overlay_in *in)
 ramet_status ramet_overlay_set(ramet_call *c, const char *session, const ramet_overlay_in *in,
                                ramet_overlay_out *out)
 {
-    overlay_job j = {.session = session,
-                     .in = in,
-                     .reason = in->reason,
-                     .when_idle = in->when_idle,
-                     .out = out};
+    overlay_job j = {
+        .session = session, .in = in, .reason = in->reason, .when_idle = in->when_idle, .out = out};
     *out = (ramet_overlay_out){0};
     TRY(check_id(c, "entry_id", in->entry_id));
     if (in->action < RAMET_OVERLAY_HIDE || in->action > RAMET_OVERLAY_HIDE_BEFORE)

@@ -329,11 +329,10 @@ ramet_status ramet_template_add(ramet_call *c, const ramet_template_in *in, rame
     char uuid[UUID_TEXT];
     txn tx;
     bool done;
-    add_job j = {.in = in,
-                 .pin = {.entry_id = in->entry_id,
-                         .names = in->placeholders,
-                         .n_names = in->n_placeholders},
-                 .out = out};
+    add_job j = {
+        .in = in,
+        .pin = {.entry_id = in->entry_id, .names = in->placeholders, .n_names = in->n_placeholders},
+        .out = out};
     *out = NULL;
     TRY(check_id(c, "session_id", in->session));
     TRY(in->entry_id ? check_id(c, "entry_id", in->entry_id) : RAMET_OK);
@@ -458,8 +457,8 @@ ramet_status ramet_templates(ramet_call *c, int limit, const char *cursor, ramet
     *next = NULL;
     *n = 0;
     TRY(check_limit(c, limit, 1000, 50, &max));
-    if (cursor && (strlen(cursor) != UUID_TEXT - 1 ||
-                   strspn(cursor, "0123456789abcdef-") != UUID_TEXT - 1))
+    if (cursor &&
+        (strlen(cursor) != UUID_TEXT - 1 || strspn(cursor, "0123456789abcdef-") != UUID_TEXT - 1))
         return call_fail(c, RAMET_BAD_CURSOR, "cursor", "the cursor was not made by this list");
     if (!txn_read(&tx, c))
         return c->err.status;

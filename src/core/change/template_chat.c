@@ -34,8 +34,9 @@ static ramet_status values_check(ramet_call *c, const ramet_template_use *in)
 {
     size_t bytes = 0;
     if (in->n_values > FILL_NAMES_MAX)
-        return call_fail(c, RAMET_TOO_LARGE, "values", "there are at most %d values, %zu were given",
-                         FILL_NAMES_MAX, in->n_values);
+        return call_fail(c, RAMET_TOO_LARGE, "values",
+                         "there are at most %d values, %zu were given", FILL_NAMES_MAX,
+                         in->n_values);
     for (size_t i = 0; i < in->n_values; i++) {
         const ramet_template_value *v = &in->values[i];
         TRY(check_utf8(c, "values", v->name));
@@ -132,7 +133,8 @@ static ramet_status levels_inherit(txn *tx, const session_full *s, const branch_
         fill_level l = old.levels[i];
         l.len[RAMET_LOG_MAIN] =
             l.len[RAMET_LOG_MAIN] < from->filled ? l.len[RAMET_LOG_MAIN] : from->filled;
-        l.len[RAMET_LOG_ADK] = l.len[RAMET_LOG_ADK] < adk.filled ? l.len[RAMET_LOG_ADK] : adk.filled;
+        l.len[RAMET_LOG_ADK] =
+            l.len[RAMET_LOG_ADK] < adk.filled ? l.len[RAMET_LOG_ADK] : adk.filled;
         if (l.len[RAMET_LOG_MAIN] || l.len[RAMET_LOG_ADK])
             f->levels[f->n++] = l;
     }

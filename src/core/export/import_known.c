@@ -192,7 +192,9 @@ ramet_status import_id_free(import_job *j, record_kind kind, const char *id, int
     txn tx;
     if (!txn_read(&tx, j->call))
         return j->call->err.status;
-    db_stmt *q = db_query(tx.db, kind == RECORD_TURN ? Q_turn_get : Q_task_get);
+    db_stmt *q = db_query(tx.db, kind == RECORD_TURN       ? Q_turn_get
+                                 : kind == RECORD_TEMPLATE ? Q_template_get
+                                                           : Q_task_get);
     q_text(q, 1, id);
     bool taken = q_row(q);
     q_end(q);

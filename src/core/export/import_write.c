@@ -113,8 +113,8 @@ static void numbers_take(import_job *j, txn *tx, bool *unordered)
 /* Texts that are not given are empty, or NULL where a tombstone has that. */
 static void row_blank(const copy_table *table, copy_cell *row)
 {
-    static const char *const null[] = {"id",       "agent", "agent_config",
-                                       "metadata", "by_id", "fork_entry", "fill"};
+    static const char *const null[] = {"id",    "agent",      "agent_config", "metadata",
+                                       "by_id", "fork_entry", "fill"};
     memset(row, 0, table->n * sizeof *row);
     for (size_t i = 0; i < table->n; i++)
         row[i].bytes = "";
@@ -266,7 +266,9 @@ static ramet_status id_free(import_job *j, txn *tx, const import_op *op)
 {
     const copy_table *t = &copy_tables[record_defs[op->of].table];
     const char *id = op->row[record_column_at(t, "id")].bytes;
-    db_stmt *q = db_query(tx->db, op->of == RECORD_TURN ? Q_turn_get : Q_task_get);
+    db_stmt *q = db_query(tx->db, op->of == RECORD_TURN       ? Q_turn_get
+                                  : op->of == RECORD_TEMPLATE ? Q_template_get
+                                                              : Q_task_get);
     q_text(q, 1, id);
     bool taken = q_row(q);
     q_end(q);
@@ -285,7 +287,7 @@ static ramet_status row_do(import_job *j, txn *tx, const import_op *op)
                  : op->of == RECORD_SEARCH_TEXT ? Q_indexed_set
                  : op->of == RECORD_FEEDBACK    ? Q_feedback_set
                                                 : t->add;
-    if (op->of == RECORD_TURN || op->of == RECORD_TASK)
+    if (op->of == RECORD_TURN || op->of == RECORD_TASK || op->of == RECORD_TEMPLATE)
         TRY(id_free(j, tx, op));
     if (op->of == RECORD_VERDICT)
         op->row[record_column_at(t, "no")].number = db_number(tx->db, DB_VERDICT, NULL);

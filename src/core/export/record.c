@@ -164,6 +164,22 @@ static const record_column verdict_columns[] = {
     {"at", "at", COLUMN_INT, NULL, 0},
 };
 
+static const record_column template_columns[] = {
+    {"id", "id", COLUMN_TEXT, NULL, 0},
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"session", "session", COLUMN_SESSION, NULL, 0},
+    {"branch", "branch", COLUMN_BRANCH, NULL, 0},
+    {"len", "length", COLUMN_INT, NULL, 0},
+    {"adk_branch", "adk_branch", COLUMN_BRANCH, NULL, 0},
+    {"adk_len", "adk_length", COLUMN_COUNT, NULL, 0},
+    {"name", "name", COLUMN_TEXT, NULL, 0},
+    {"placeholders", "placeholders", COLUMN_JSON, NULL, 0},
+    {"most", "most", COLUMN_COUNT, NULL, 0},
+    {"who", "who", COLUMN_USER, NULL, 0},
+    {"created", "created", COLUMN_INT, NULL, 0},
+    {"updated", "updated", COLUMN_INT, NULL, 0},
+};
+
 #define ROWS(t) COPY_T_##t, t##_columns, sizeof t##_columns / sizeof t##_columns[0]
 const record_def record_defs[RECORD_KINDS] = {
     [RECORD_HEADER] = {"header", -1, NULL, 0},
@@ -181,6 +197,7 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_SEARCH_TEXT] = {"search_text", ROWS(indexed)},
     [RECORD_FEEDBACK] = {"feedback", ROWS(feedback)},
     [RECORD_VERDICT] = {"verdict", ROWS(verdict)},
+    [RECORD_TEMPLATE] = {"template", ROWS(template)},
     [RECORD_ATTACHMENT] = {"attachment", -1, NULL, 0},
     [RECORD_CONTENT_PART] = {"content", -1, NULL, 0},
     [RECORD_END] = {"end", -1, NULL, 0},
@@ -188,7 +205,7 @@ const record_def record_defs[RECORD_KINDS] = {
 /* clang-format on */
 
 /* Kinds that have their place in the format and that this version does not write. */
-static const char *const reserved[] = {"overlay", "branch_note", "copied", "template", "erased"};
+static const char *const reserved[] = {"overlay", "branch_note", "copied", "erased"};
 
 record_kind record_kind_of(const char *type)
 {

@@ -63,9 +63,9 @@ void branch_from(db_stmt *q, int at, branch_row *b)
 static bool sane(const branch_row *b)
 {
     return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
-           b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 &&
-           b->filled >= 0 && b->filled <= b->meta.base &&
-           (b->meta.parent == 0) == (b->meta.base == 0) && b->meta.jump_base <= b->meta.base;
+           b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 && b->filled >= 0 &&
+           b->filled <= b->meta.base && (b->meta.parent == 0) == (b->meta.base == 0) &&
+           b->meta.jump_base <= b->meta.base;
 }
 
 bool branch_came(txn *tx, const branch_row *b)

@@ -263,7 +263,7 @@ typedef struct reader {
     txn *tx;
     const branch_row *head;
     const fill *fill; /* NULL: nothing is to be filled */
-    int64_t next; /* the next position to expect */
+    int64_t next;     /* the next position to expect */
     uint8_t prev[HASH_LEN];
     entry_each each;
     void *arg;

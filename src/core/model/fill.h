@@ -8,12 +8,12 @@
 
 #include "core/model/branch.h"
 
-#define FILL_NAMES_MAX 100                     /* placeholders of a template */
-#define FILL_NAME_MAX 64                       /* bytes of a name */
-#define FILL_VALUE_MAX ((size_t)64 << 10)      /* bytes of a value */
-#define FILL_VALUES_MAX ((size_t)256 << 10)    /* bytes of all values of a session together */
-#define FILL_ADDED_MAX ((int64_t)8 << 20)      /* bytes that they may add to one entry */
-#define FILL_LEVELS_MAX 8                      /* templates made from chats of templates */
+#define FILL_NAMES_MAX 100                  /* placeholders of a template */
+#define FILL_NAME_MAX 64                    /* bytes of a name */
+#define FILL_VALUE_MAX ((size_t)64 << 10)   /* bytes of a value */
+#define FILL_VALUES_MAX ((size_t)256 << 10) /* bytes of all values of a session together */
+#define FILL_ADDED_MAX ((int64_t)8 << 20)   /* bytes that they may add to one entry */
+#define FILL_LEVELS_MAX 8                   /* templates made from chats of templates */
 
 typedef struct fill_value {
     const char *name, *text;

@@ -202,15 +202,14 @@ static ramet_status versions_run(txn *tx, const char *session, int64_t branch, c
         if (!entry_load(tx, held ? held : &head, rows[i].key, &e, hash) ||
             !branch_meta_load(tx, s.tree, rows[i].owner, &m))
             return txn_status(tx);
-        (*out)[i] = (ramet_version){
-            .branch = held ? held->meta.id : 0,
-            .owner = rows[i].owner,
-            .entry_id = e.id,
-            .number = (int)i + 1,
-            .type = (ramet_fork_type)m.type,
-            .current = now.id == rows[i].owner,
-            .created = e.created,
-            .preview = text_preview(tx->arena, e.text, 80)};
+        (*out)[i] = (ramet_version){.branch = held ? held->meta.id : 0,
+                                    .owner = rows[i].owner,
+                                    .entry_id = e.id,
+                                    .number = (int)i + 1,
+                                    .type = (ramet_fork_type)m.type,
+                                    .current = now.id == rows[i].owner,
+                                    .created = e.created,
+                                    .preview = text_preview(tx->arena, e.text, 80)};
     }
     return txn_status(tx);
 }

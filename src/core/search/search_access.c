@@ -139,9 +139,8 @@ static bool holder_find(finder *f, seen *s, int64_t k, branch_row *out)
         *out = *s->head;
         return true;
     }
-    return s->first_id && branch_load(&f->tx, s->tree, s->first_id, out) &&
-           KEY_POS(k) < out->len && path_owner(&f->tx, &out->meta, KEY_POS(k), &owner) &&
-           owner.id == KEY_BRANCH(k);
+    return s->first_id && branch_load(&f->tx, s->tree, s->first_id, out) && KEY_POS(k) < out->len &&
+           path_owner(&f->tx, &out->meta, KEY_POS(k), &owner) && owner.id == KEY_BRANCH(k);
 }
 
 const char *see_shown(finder *f, seen *s, int64_t k, const char *text)
@@ -208,9 +207,8 @@ static bool heir_holds(finder *f, seen *s, int64_t k)
     arena *a = f->tx.arena;
     f->tx.arena = f->tmp;
     branches_of(&f->tx, &(session_access){.no = s->no, .tree = s->tree}, &mine, &n);
-    bool holds =
-        branch_holding(&f->tx, mine, n, s->notes, RAMET_LOG_MAIN, KEY_BRANCH(k), KEY_POS(k)) !=
-        NULL;
+    bool holds = branch_holding(&f->tx, mine, n, s->notes, RAMET_LOG_MAIN, KEY_BRANCH(k),
+                                KEY_POS(k)) != NULL;
     f->tx.arena = a;
     arena_reset(f->tmp);
     return holds;

@@ -129,7 +129,8 @@ static const whole wholes[] = {
      "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 "
      "AND (h.tree,h.id)>=($1,$3)),"
      "b AS (INSERT INTO branch(" BRANCH_ADD_COLS ") SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
-     "$16,$17,$10,$18,1,$17,0,$19,$20 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT $23,1,$22,"
+     "$16,$17,$10,$18,1,$17,0,$19,$20 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT "
+     "$23,1,$22,"
      "$21 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $45,$46,$47,$48,"
      "$49,$50 FROM g) INSERT INTO session(" SESSION_ADD_COLS
      ") SELECT $21,$22,$23,$24,$25,$26,$27,$28,$29,"
