@@ -12,7 +12,7 @@
 #include "core/ext/task.h"
 #include "core/event.h"
 #include "core/model/lineage_cache.h"
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "core/session/session_cache.h"
 #include "core/search/search_upkeep.h"
 #include "core/upkeep/copy.h"

@@ -16,7 +16,7 @@ struct ramet {
     _Atomic bool search_stopped;
     _Atomic int64_t past; /* the newest db_past() seen so far */
     struct lineage *lineage;
-    struct overlay_cache *overlays; /* core/model/overlay_set.c */
+    struct overlay_cache *overlays; /* core/view/overlay_set.c */
     struct watch *watch;            /* core/event.c */
     struct session_cache *session_cache;
     struct token_cache *tokens; /* core/access/token.c */

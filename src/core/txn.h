@@ -48,7 +48,7 @@ typedef struct txn {
     const char *tree_id;
     entry_mark mark;
     const struct merge_list
-        *merges;                 /* of the session that was asked for last (core/model/version.c) */
+        *merges;                 /* of the session that was asked for last (core/view/version.c) */
     struct branch_seen *seen;    /* while writing: goes into the lineage cache after the commit */
     int64_t event;               /* number of the last event that was added */
     struct answer_list *answers; /* while writing */

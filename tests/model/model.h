@@ -33,6 +33,7 @@
 #define MODEL_H
 
 #include "ramet.h"
+#include "ramet/branches.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/templates.h"
@@ -88,6 +89,13 @@ struct m_branch {
     m_entry **path; /* the whole history */
     size_t n, cap;
     m_list overlays; /* m_overlay, in force; of main */
+    const char *name;
+    bool favourite;
+    bool pruned, removed; /* removed: by gc */
+    int64_t pruned_at;
+    int prune_group; /* which prune took it */
+    int64_t keep;    /* pruned: its entries from here on are hidden */
+    size_t left;     /* removed: its length since then */
     int64_t filled;  /* entries that the values of its session are meant for */
 };
 
@@ -245,6 +253,27 @@ m_set model_delete(model *m, const char *user, const char *id, bool tree, bool d
                    int64_t *entries);
 m_set model_restore(model *m, const char *user, const char *id, bool tree, m_answer *out);
 void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *entries);
+
+/* ---- model_prune.c: branches that were pruned, and their names */
+
+typedef struct m_pruned {
+    m_list branches; /* m_branch of main */
+    int64_t entries;
+    size_t kept;
+} m_pruned;
+m_set model_prune(model *m, const char *user, const char *id, const ramet_prune_in *in,
+                  m_pruned *out);
+m_set model_branch_restore(model *m, const char *user, const char *id, int64_t branch, bool all,
+                           m_pruned *out);
+m_set model_branch_update(model *m, const char *user, const char *id, int64_t branch,
+                          const ramet_branch_patch *in, m_branch **out);
+/* Marks the path of a branch; without `whole` only what says where its session began. */
+void m_branch_mark(const model *m, const m_branch *b, bool whole, int64_t *count);
+void model_branches_cut(model *m);
+/* The entry was pruned, or gc has removed it. */
+bool m_hidden(const m_entry *e);
+/* Why m_branch_find() finds none. */
+m_set m_branch_missing(m_session *s, ramet_log log, int64_t id);
 
 /* ---- model_overlay.c: what the model sees */
 

@@ -161,11 +161,7 @@ static void session_mark(model *m, const m_session *s, int64_t *count)
 {
     for (size_t i = 0; i < s->branches.n; i++) {
         const m_branch *b = s->branches.items[i];
-        for (size_t k = 0; k < b->n; k++)
-            if (b->path[k]->mark != m->marks) {
-                b->path[k]->mark = m->marks;
-                ++*count;
-            }
+        m_branch_mark(m, b, !b->removed, count);
     }
 }
 
@@ -278,9 +274,15 @@ void model_gc(model *m, bool dry, int64_t *sessions, int64_t *expired, int64_t *
         *sessions += goes;
         if (goes && !dry)
             s->purged = true;
-        if (!goes)
-            session_mark(m, s, &reached);
+        for (size_t k = 0; !goes && k < s->branches.n; k++) {
+            m_branch *b = s->branches.items[k];
+            bool due = b->pruned && b->pruned_at + m->grace <= m->now;
+            b->removed |= due && !dry;
+            m_branch_mark(m, b, !b->removed && !due, &reached);
+        }
     }
+    if (!dry)
+        model_branches_cut(m);
     for (size_t i = 0; i < m->entries.n; i++) {
         m_entry *e = m->entries.items[i];
         if (e->gone || e->mark == m->marks)

@@ -16,7 +16,7 @@ m_branch *m_branch_find(m_session *s, ramet_log log, int64_t id)
         return log == RAMET_LOG_MAIN ? s->head : s->adk;
     for (size_t i = 0; i < s->branches.n; i++) {
         m_branch *b = s->branches.items[i];
-        if (b->id == id && b->log == log)
+        if (b->id == id && b->log == log && !b->pruned)
             return b;
     }
     return NULL;
@@ -210,7 +210,7 @@ m_set model_append(model *m, const char *user, const char *client, const char *i
         return bad;
     m_branch *b = m_branch_find(s, in->log, in->branch);
     if (!b && in->branch)
-        return bad | M(BRANCH_NOT_FOUND);
+        return bad | m_branch_missing(s, in->log, in->branch);
     bad |=
         m_head_check(in->expected_head, b) | batch_check(b, b ? b->n : 0, in->entries, in->n, true);
     /* A retry of what was done already is answered, whatever came after it. */
@@ -383,7 +383,7 @@ m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in
         bad |= M(FORBIDDEN);
     if (!from) {
         free(tags.items);
-        return s ? bad | M(BRANCH_NOT_FOUND) : bad;
+        return s ? bad | m_branch_missing(s, RAMET_LOG_MAIN, in->branch) : bad;
     }
     bad |= m_id_check(m, user, in->id);
     size_t adk_cut = 0;
@@ -483,6 +483,8 @@ m_set model_undo(model *m, const char *user, const char *id, const char *xh, boo
     bad |= m_head_check(xh, s->head);
     if (!from->n)
         bad |= redo ? M(NOTHING_TO_REDO) : M(NOTHING_TO_UNDO);
+    else if (((m_move *)from->items[from->n - 1])->from->pruned)
+        bad |= M(BRANCH_PRUNED);
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     const m_move *back = from->items[--from->n];
@@ -503,7 +505,7 @@ m_set model_switch(model *m, const char *user, const char *id, int64_t branch, c
     m_branch *to = branch ? m_branch_find(s, RAMET_LOG_MAIN, branch) : NULL;
     bad |= m_head_check(xh, s->head);
     if (!to)
-        bad |= M(BRANCH_NOT_FOUND);
+        bad |= m_branch_missing(s, RAMET_LOG_MAIN, branch);
     if (bad || m->got != RAMET_OK)
         return bad ? bad : M(OK);
     move_new(m, s, RAMET_MOVE_SWITCH, to, to == s->head ? s->adk : to->mate, user, NULL);
@@ -655,7 +657,8 @@ static m_set picks_find(model *m, const char *user, const m_session *to, const r
             continue;
         bad |= s->tree != to->tree ? M(MERGE_REFUSED) : 0;
         if (!e)
-            bad |= b ? M(ENTRY_NOT_FOUND) : M(BRANCH_NOT_FOUND);
+            bad |= b ? M(ENTRY_NOT_FOUND)
+                     : m_branch_missing(s, RAMET_LOG_MAIN, in->picks[i].branch);
         else
             pick_take(b, e, copies, of);
     }
@@ -672,7 +675,7 @@ static m_set source_find(model *m, const char *user, const m_session *to, const 
         return bad;
     *b = m_branch_find(s, RAMET_LOG_MAIN, in->from_branch);
     if (!*b)
-        return bad | M(BRANCH_NOT_FOUND);
+        return bad | m_branch_missing(s, RAMET_LOG_MAIN, in->from_branch);
     size_t shared = s->tree == to->tree ? m_branches_shared(to->head, *b) : 0;
     if (s->tree != to->tree && in->mode != RAMET_LAND)
         bad |= M(MERGE_REFUSED);

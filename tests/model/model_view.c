@@ -26,7 +26,7 @@ void m_branch_versions(const m_session *s, const m_branch *b, size_t at, m_list 
 {
     for (size_t i = 0; i < s->branches.n; i++) {
         const m_branch *k = s->branches.items[i];
-        if (k->log != b->log || k->n <= at || !shares_before(k, b, at))
+        if (k->log != b->log || k->pruned || k->n <= at || !shares_before(k, b, at))
             continue;
         bool known = false;
         for (size_t j = 0; j < out->n; j++)
@@ -43,7 +43,8 @@ m_branch *m_version_branch(const m_session *s, const m_entry *e)
     m_branch *newest = NULL;
     for (size_t i = 0; i < s->branches.n; i++) {
         m_branch *b = s->branches.items[i];
-        if (b->log == RAMET_LOG_MAIN && b->n > (size_t)e->position && b->path[e->position] == e)
+        if (b->log == RAMET_LOG_MAIN && !b->pruned && b->n > (size_t)e->position &&
+            b->path[e->position] == e)
             newest = b;
     }
     return newest;
@@ -61,10 +62,11 @@ bool m_holds(const m_session *s, const m_entry *e)
 {
     for (size_t i = 0; i < s->branches.n; i++) {
         const m_branch *b = s->branches.items[i];
-        if (b->log == e->owner->log && b->n > (size_t)e->position && b->path[e->position] == e)
+        if (b->log == e->owner->log && !b->pruned && b->n > (size_t)e->position &&
+            b->path[e->position] == e)
             return true;
     }
-    return false;
+    return e->by == s && !m_hidden(e); /* another session needs it */
 }
 
 /* ------------------------------------------------------------------- state */
@@ -150,7 +152,8 @@ void m_usage(const model *m, const m_session *s, const char *user, m_sum *own, m
     const m_branch *heads[] = {s->head, s->adk};
     for (int log = 0; log < 2; log++) {
         for (size_t i = 0; i < s->record[log].n; i++)
-            m_sum_add(own, s->record[log].items[i]);
+            if (!((m_entry *)s->record[log].items[i])->gone)
+                m_sum_add(own, s->record[log].items[i]);
         for (size_t i = 0; heads[log] && i < heads[log]->n; i++)
             m_sum_add(path, heads[log]->path[i]);
     }

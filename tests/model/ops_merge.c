@@ -62,7 +62,7 @@ void run_merge(world *w, const op *o)
 /* Whether the other end of a copy is there, and visible to a user. */
 static bool end_shown(const model *m, const m_session *s, const m_entry *e, const char *user)
 {
-    return !e->gone && m_shown(m, s, user);
+    return !m_hidden(e) && m_shown(m, s, user);
 }
 
 static void end_compare(world *w, const ramet_entry_ref *list, size_t n, const m_session *s,
@@ -120,7 +120,7 @@ void run_ends(world *w, const op *o)
     size_t n;
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
     if (s && !e)
-        bad |= b ? M(ENTRY_NOT_FOUND) : M(BRANCH_NOT_FOUND);
+        bad |= b ? M(ENTRY_NOT_FOUND) : m_branch_missing(s, RAMET_LOG_MAIN, branch);
     ramet_status st = ramet_origins(w->call, id, branch, at, &list, &n);
     world_judge(w, st, bad ? bad : M(OK));
     if (st == RAMET_OK && !world_failed(w))

@@ -112,7 +112,7 @@ void run_context(world *w, const op *o)
     const m_entry *lo = b && in.after ? m_branch_entry(b, in.after) : NULL;
     const m_entry *hi = b && in.before ? m_branch_entry(b, in.before) : NULL;
     if (s && !b)
-        bad |= M(BRANCH_NOT_FOUND);
+        bad |= m_branch_missing(s, RAMET_LOG_MAIN, branch);
     else if (s && ((in.after && !lo) || (in.before && !hi)))
         bad |= M(ENTRY_NOT_FOUND);
     ramet_status st = ramet_read(w->call, id, &in, &page);

@@ -27,8 +27,15 @@ void run_get(world *w, const op *o)
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
     ramet_status st = ramet_session_get(w->call, id, &got);
     world_judge(w, st, bad ? bad : M(OK));
-    if (st == RAMET_OK && !world_failed(w))
-        same_session(w, got, s, w->user, false);
+    if (st || world_failed(w))
+        return;
+    same_session(w, got, s, w->user, false);
+    int64_t favourite = 0;
+    for (size_t i = 0; i < s->branches.n; i++) {
+        const m_branch *b = s->branches.items[i];
+        favourite = b->favourite && !b->pruned ? b->id : favourite;
+    }
+    same_int(w, "session.favourite", got->favourite, favourite);
 }
 
 /* ------------------------------------------------------------------- pages */
@@ -83,7 +90,7 @@ static void page_read(world *w, const char *id, const ramet_read_in *in)
     if (s) {
         b = m_branch_find(s, in->log, in->branch);
         if (!b && in->branch)
-            bad |= M(BRANCH_NOT_FOUND);
+            bad |= m_branch_missing(s, in->log, in->branch);
         hi = b ? b->n : 0;
         const m_entry *after = in->after ? m_branch_entry(b, in->after) : NULL;
         const m_entry *before = in->before ? m_branch_entry(b, in->before) : NULL;
@@ -132,7 +139,7 @@ void run_entry(world *w, const op *o)
     ramet_entry *got = NULL;
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
     if (s && !e)
-        bad |= b ? M(ENTRY_NOT_FOUND) : M(BRANCH_NOT_FOUND);
+        bad |= b ? M(ENTRY_NOT_FOUND) : m_branch_missing(s, RAMET_LOG_MAIN, branch);
     ramet_status st = ramet_entry_get(w->call, id, branch, at, &got);
     world_judge(w, st, bad ? bad : M(OK));
     if (st == RAMET_OK && !world_failed(w))
@@ -184,7 +191,7 @@ void run_stream(world *w, const op *o)
     stream_end(w);
     m_set bad = read_open(w, id, log, &s);
     if (s && !b && branch)
-        bad |= M(BRANCH_NOT_FOUND);
+        bad |= m_branch_missing(s, log, branch);
     w->stream_call = ramet_call_new(w->r[0], w->user, w->client);
     ramet_status st = ramet_stream_open(w->stream_call, id, &in, &w->stream);
     world_judge(w, st, bad ? bad : M(OK));
@@ -224,15 +231,20 @@ static void record_read(world *w, const char *id, ramet_log log, int64_t from, i
     world_judge(w, st, bad ? bad : M(OK));
     if (st || world_failed(w))
         return;
-    int64_t n = (int64_t)s->record[log].n, most = limit ? limit : 50;
+    m_list shown = {0};
+    for (size_t i = 0; i < s->record[log].n; i++)
+        if (!m_hidden(s->record[log].items[i]))
+            m_list_add(&shown, s->record[log].items[i]);
+    int64_t n = (int64_t)shown.n, most = limit ? limit : 50;
     int64_t want = n > from ? n - from : 0;
     want = want > most ? most : want;
     same_int(w, "record.total", total, n);
     same_int(w, "record.n", (int64_t)got.n, want);
     for (int64_t i = 0; i < want && i < (int64_t)got.n; i++) {
-        const m_entry *e = s->record[log].items[from + i];
+        const m_entry *e = shown.items[from + i];
         same_entry(w, &got.entries[i], e, s, e->owner, false);
     }
+    free(shown.items);
     if (!want)
         return;
     same_int(w, "record.more_before", got.more_before, from > 0);
@@ -246,6 +258,11 @@ void run_record(world *w, const op *o)
 }
 
 /* --------------------------------------------------------------- head log */
+
+static int64_t branch_length(const m_branch *b)
+{
+    return (int64_t)(b->removed ? b->left : b->n);
+}
 
 static void head_log_read(world *w, const char *id, int64_t before, int limit)
 {
@@ -269,8 +286,8 @@ static void head_log_read(world *w, const char *id, int64_t before, int limit)
         same_int(w, "move.kind", (int64_t)got[i].kind, (int64_t)v->kind);
         same_int(w, "move.from", got[i].from, v->from->id);
         same_int(w, "move.to", got[i].to, v->to->id);
-        same_int(w, "move.from_length", got[i].from_length, (int64_t)v->from->n);
-        same_int(w, "move.to_length", got[i].to_length, (int64_t)v->to->n);
+        same_int(w, "move.from_length", got[i].from_length, branch_length(v->from));
+        same_int(w, "move.to_length", got[i].to_length, branch_length(v->to));
         same_text(w, "move.who", got[i].who, v->who);
         same_text(w, "move.reason", got[i].reason, v->reason);
     }
@@ -296,7 +313,7 @@ void run_versions(world *w, const op *o)
     m_list want = {0};
     m_set bad = m_open(&w->m, w->user, id, RAMET_READER, &s);
     if (s && !e)
-        bad |= b ? M(ENTRY_NOT_FOUND) : M(BRANCH_NOT_FOUND);
+        bad |= b ? M(ENTRY_NOT_FOUND) : m_branch_missing(s, RAMET_LOG_MAIN, branch);
     ramet_status st = ramet_versions(w->call, id, branch, at, &got, &n);
     world_judge(w, st, bad ? bad : M(OK));
     if (st == RAMET_OK && !world_failed(w)) {
@@ -330,7 +347,7 @@ static void branches_read(world *w, const char *id)
     world_judge(w, st, bad ? bad : M(OK));
     for (size_t i = 0; st == RAMET_OK && i < s->branches.n && !world_failed(w); i++) {
         const m_branch *b = s->branches.items[i];
-        if (b->log != RAMET_LOG_MAIN)
+        if (b->log != RAMET_LOG_MAIN || b->pruned)
             continue;
         if (k == n) {
             world_fail(w, "branches.n", "only %zu", n);
@@ -342,6 +359,8 @@ static void branches_read(world *w, const char *id)
         same_int(w, "branch.length", got[k].length, (int64_t)b->n);
         same_int(w, "branch.type", (int64_t)got[k].type, (int64_t)b->type);
         same_int(w, "branch.current", got[k].current, b == s->head);
+        same_text(w, "branch.name", got[k].name, b->name);
+        same_int(w, "branch.favourite", got[k].favourite, b->favourite);
         same_text(w, "branch.tip_id", got[k].tip_id, b->n ? b->path[b->n - 1]->id : NULL);
         if ((size_t)b->base < b->n)
             same_preview(w, "branch.preview", got[k].preview, b->path[b->base]->text);

@@ -39,7 +39,7 @@ typedef enum { NO_HIT, MAY_HIT, MUST_HIT } hit_level;
 static hit_level entry_searched(const world *w, const scan *k, const m_entry *e)
 {
     bool any = false, all = true;
-    if (e->gone || e->owner->log != RAMET_LOG_MAIN || !content_matches(k->o->a[A_Q], e->text) ||
+    if (m_hidden(e) || e->owner->log != RAMET_LOG_MAIN || !content_matches(k->o->a[A_Q], e->text) ||
         (k->in.role && k->in.role != e->role) || (k->in.since && e->created < k->in.since) ||
         (k->in.until && e->created >= k->in.until))
         return NO_HIT;

@@ -306,7 +306,7 @@ static bool branch_leaves(const world *w, const m_session *s, const m_branch *b,
 {
     const m_session *k = b->session;
     size_t shared = m_branches_shared(b, s->head);
-    if (b->log != RAMET_LOG_MAIN || b == s->head)
+    if (b->log != RAMET_LOG_MAIN || b == s->head || (k == s && b->pruned))
         return false;
     if (k == s) {
         *at = shared;
@@ -376,7 +376,7 @@ static m_set sides_open(world *w, const op *o, ramet_level need, sides *out)
         bad |= m_open(&w->m, w->user, out->in[i].session, need, &out->s[i]);
         out->b[i] = out->s[i] ? m_branch_find(out->s[i], RAMET_LOG_MAIN, out->in[i].branch) : NULL;
         if (out->s[i] && !out->b[i])
-            bad |= M(BRANCH_NOT_FOUND);
+            bad |= m_branch_missing(out->s[i], RAMET_LOG_MAIN, out->in[i].branch);
     }
     return bad;
 }

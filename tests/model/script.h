@@ -87,6 +87,10 @@ typedef enum {
     X(undo, 20, 30, 20, 3, 6, A_S, A_XH)                                                           \
     X(redo, 14, 20, 15, 2, 5, A_S, A_XH)                                                           \
     X(switch, 14, 50, 20, 3, 4, A_S, A_BR, A_XH)                                                   \
+    X(prune, 12, 25, 15, 3, 5, A_S, A_BR, A_K, A_DRY)                                              \
+    X(prune_restore, 6, 12, 8, 1, 2, A_S, A_BR, A_K, A_TREE)                                       \
+    X(branch_update, 5, 6, 4, 1, 1, A_S, A_BR, A_K)                                                \
+    X(branches_pruned, 5, 8, 5, 1, 1, A_S)                                                         \
     X(overlay, 20, 30, 20, 3, 6, A_S, A_AT, A_K, A_REASON, A_XH)                                   \
     X(overlay_remove, 8, 12, 8, 1, 2, A_S, A_K, A_XH)                                              \
     X(template, 12, 4, 10, 3, 4, A_S, A_AT, A_K)                                                   \

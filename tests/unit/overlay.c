@@ -8,7 +8,7 @@
 
 #include "core/handle.h"
 #include "core/change/overlay.h"
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "ramet/overlays.h"
 
 #include <pthread.h>

@@ -457,7 +457,6 @@
     X(orphan_prompt, "fsck compares whole tables")                                                 \
     X(prompt_clear, "gc removes all prompts of a session")                                         \
     X(prompt_prune, "gc removes all prompts of pruned branches")                                   \
-    X(branch_bare, "gc goes through the pruned branches of a tree")                                \
     X(orphan_turn, "fsck compares whole tables")                                                   \
     X(orphan_task, "fsck compares whole tables")                                                   \
     X(orphan_copied, "fsck compares whole tables")                                                 \

@@ -21,7 +21,7 @@
 #include "core/model/branch.h"
 #include "core/model/branch_note.h"
 #include "core/change/log_rules.h"
-#include "core/model/version.h"
+#include "core/view/version.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
@@ -29,7 +29,6 @@
 #include "core/txn.h"
 #include "core/model/reach.h"
 
-#define MAX_NAME_CHARS 100
 #define MAX_KEPT 100
 
 /* ------------------------------------------------------------------ planning */
@@ -458,22 +457,13 @@ static ramet_status patch_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-static ramet_status check_name(ramet_call *c, const char *name)
-{
-    TRY(check_chars(c, "name", name, MAX_NAME_CHARS, RAMET_TOO_LARGE));
-    for (const char *p = name ? name : ""; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            return call_fail(c, RAMET_INVALID, "name",
-                             "the name of a branch must be one line without control characters");
-    return RAMET_OK;
-}
-
 ramet_status ramet_branch_update(ramet_call *c, const char *session, int64_t branch,
                                  const ramet_branch_patch *in, ramet_branch **out)
 {
     patch_job j = {session, branch, in, out};
     *out = NULL;
-    TRY(check_name(c, in->name));
+    if (in->name)
+        TRY(branch_name_check(c, in->name));
     if (branch <= 0)
         return call_fail(c, RAMET_BRANCH_NOT_FOUND, "branch_id", "there is no branch b%lld",
                          (long long)branch);

@@ -75,6 +75,8 @@ static ramet_status tree_export(export_job *j, int64_t tree, const char *session
         return j->call->err.status;
     if (session)
         st = session_open(&tx, session, j->in->with_adk ? NEED_CHANGE : NEED_TREE, &s);
+    for (size_t i = 0; i < j->in->n_branches && st == RAMET_OK; i++)
+        st = pruned_check(&tx, &s.access, j->in->branches[i]);
     bool any = st == RAMET_OK && export_tree_load(j, &tx, session ? s.tree : tree,
                                                   session && !j->in->tree ? s.no : 0, &t);
     if (any) {

@@ -22,6 +22,7 @@
 #include "ramet/export.h"
 #include "core/export/record.h"
 #include "core/model/branch.h"
+#include "core/model/branch_note.h"
 #include "core/model/entry.h"
 
 typedef struct export_session {
@@ -52,6 +53,7 @@ typedef struct export_tree {
     size_t n_sessions;
     export_branch *branches; /* by number */
     size_t n_branches;
+    note_list notes; /* of all its sessions */
     int64_t sessions_out, branches_out, entries_out;
     bool pruned;                        /* something of an exported session is left out */
     struct attachment_row *attachments; /* that exported entries refer to, each once */

@@ -618,6 +618,45 @@ static bool verdict_each(void *arg, const copy_table *table, copy_cell *row)
     return go_on;
 }
 
+/* Notes of branches. `prune_op` is a number of the store: the file numbers the prunes of a tree in
+ * the order of their notes. */
+typedef struct note_writer {
+    row_writer rows;
+    VEC(int64_t) prunes;
+} note_writer;
+
+static int64_t prune_number(note_writer *w, int64_t op)
+{
+    size_t i = w->prunes.n;
+    if (!op)
+        return 0;
+    while (i > 0 && w->prunes.items[i - 1] != op)
+        i--;
+    if (i)
+        return (int64_t)i;
+    VEC_PUSH(w->rows.tree->arena, &w->prunes, op);
+    return (int64_t)w->prunes.n;
+}
+
+static bool note_each(void *arg, const copy_table *table, copy_cell *row)
+{
+    note_writer *w = arg;
+    copy_cell *op = &row[record_column_at(table, "prune_op")];
+    const export_branch *b =
+        export_branch_at(w->rows.tree, row[record_column_at(table, "branch")].number);
+    /* What a session left out of its file is not told, not even that it was there. */
+    if (!b || !b->full)
+        return true;
+    op->number = prune_number(w, op->number);
+    return row_each(&w->rows, table, row);
+}
+
+static void notes_write(export_job *j, export_tree *t)
+{
+    note_writer w = {.rows = {j, t, RECORD_BRANCH_NOTE}};
+    export_rows(t->tx, j->page, &copy_tables[COPY_T_branch_note], t->tree, NULL, note_each, &w);
+}
+
 static void rows_each(export_job *j, export_tree *t, record_kind kind, export_row each)
 {
     row_writer w = {j, t, kind};
@@ -661,6 +700,7 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
     rows_write(j, t, RECORD_SEARCH_TEXT);
     rows_write(j, t, RECORD_FEEDBACK);
     rows_each(j, t, RECORD_VERDICT, verdict_each);
+    notes_write(j, t);
     rows_each(j, t, RECORD_TEMPLATE, template_each);
     attachments_find(j, t);
     return RAMET_OK;

@@ -301,16 +301,22 @@ static int64_t shared(const export_tree *t, const export_branch *a, const export
 static void branch_open_put(text_writer *w, const export_branch *b, int64_t from)
 {
     buf *out = &w->job->text;
+    const branch_note *note = note_find(&w->tree->notes, b->row.meta.id);
     char when[TIME_TEXT];
     time_text(b->row.created, when);
+    buf_puts(out, w->html ? "<details class=\"branch\"><summary>" : "### ");
+    if (!note || !note->name[0])
+        buf_puts(out, "Another branch");
+    else if (w->html)
+        html_text(out, note->name);
+    else
+        md_line(out, note->name);
+    buf_printf(out, ", from message %lld on", (long long)from + 1);
     if (w->html)
-        buf_printf(out,
-                   "<details class=\"branch\"><summary>Another branch, from message %lld on "
-                   "<span>%lld %s, %.10s</span></summary>\n",
-                   (long long)from + 1, (long long)(b->len - from),
+        buf_printf(out, " <span>%lld %s, %.10s</span></summary>\n", (long long)(b->len - from),
                    b->len - from == 1 ? "message" : "messages", when);
     else
-        buf_printf(out, "### Another branch, from message %lld on\n\n", (long long)from + 1);
+        buf_puts(out, "\n\n");
 }
 
 static bool wanted(const ramet_export_in *in, int64_t id)
@@ -333,7 +339,8 @@ static void branches_put(text_writer *w, const export_branch *head)
     for (size_t i = 0; i < t->n_branches && !w->job->stopped; i++) {
         const export_branch *b = &t->branches[i];
         if (b->row.meta.session != w->session->access.no || b == head ||
-            b->row.meta.log != RAMET_LOG_MAIN || !wanted(in, b->row.meta.id))
+            b->row.meta.log != RAMET_LOG_MAIN || !wanted(in, b->row.meta.id) ||
+            notes_pruned(&t->notes, b->row.meta.id))
             continue;
         int64_t from = 0;
         for (size_t k = 0; k < done.n; k++) {

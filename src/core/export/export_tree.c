@@ -4,7 +4,7 @@
  *
  * A branch of an exported session is exported whole. Of any other branch the beginning is, as far
  * as exported branches start on it: the same need that gc computes for what is left of a session
- * (need_find() in core/upkeep/gc.c).
+ * (reach_find() in core/model/reach.c).
  */
 #include "core/export/export.h"
 
@@ -351,6 +351,9 @@ bool export_tree_load(export_job *j, txn *tx, int64_t tree, int64_t session, exp
     if (!full)
         return false;
     branches_load(t);
+    txn look = *tx;
+    look.arena = t->arena;
+    notes_of_tree(&look, tree, &t->notes);
     needs_find(j, t);
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].full)

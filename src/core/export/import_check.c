@@ -9,6 +9,7 @@
 #include "core/call.h"
 #include "core/change/template.h"
 #include "core/check.h"
+#include "core/model/branch_note.h"
 #include "core/model/key.h"
 
 #include <stdio.h>
@@ -28,7 +29,8 @@ typedef struct check {
     uint32_t *slots;          /* index into `wanted` + 1, by hash */
     size_t n_slots, n_found;
     VEC(bool) found;
-    int64_t last[3]; /* the key of the last move, or run */
+    int64_t last[3];   /* the key of the last move, run or note */
+    int64_t favourite; /* the last session whose favourite came */
     const char *name;
     int64_t size, came;
     uint8_t sha256[HASH_LEN];
@@ -281,20 +283,45 @@ static ramet_status entry_check(check *k, record *r, int64_t line)
 
 /* ------------------------------------------------------------------ other rows */
 
-/* Moves and runs come in the order of their keys, and so none twice. */
+/* Moves, runs and notes come in the order of their keys, and so none twice. */
 static ramet_status key_check(check *k, record_kind kind, const copy_cell *row, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[kind].table];
-    bool is_move = kind == RECORD_MOVE;
+    const char *last = kind == RECORD_MOVE ? "seq" : kind == RECORD_RUN ? "rec" : "branch";
     int64_t key[3] = {row[record_column_at(t, "session")].number,
-                      is_move ? 0 : row[record_column_at(t, "log")].number,
-                      row[record_column_at(t, is_move ? "seq" : "rec")].number};
+                      kind == RECORD_RUN ? row[record_column_at(t, "log")].number : 0,
+                      row[record_column_at(t, last)].number};
     bool above = key[0] != k->last[0]   ? key[0] > k->last[0]
                  : key[1] != k->last[1] ? key[1] > k->last[1]
                                         : key[2] > k->last[2];
     if (!above)
         return import_damaged(k->j, line, "a %s is out of order", record_defs[kind].type);
     memcpy(k->last, key, sizeof key);
+    return RAMET_OK;
+}
+
+/* After the references were checked. That a pruned branch is no head, and that no path needs what
+ * was pruned, is checked by fsck. */
+static ramet_status note_check(check *k, const copy_cell *row, int64_t line)
+{
+    const copy_table *t = &copy_tables[COPY_T_branch_note];
+    import_job *j = k->j;
+#define CELL(name) row[record_column_at(t, name)].number
+    int64_t branch = CELL("branch"), session = CELL("session");
+    bool kept = CELL("state") == NOTE_KEPT;
+    if (!branch || j->t.branches[branch - 1].session != session)
+        return import_damaged(j, line, "the branch is not one of its session");
+    if (branch_name_check(j->call, row[record_column_at(t, "name")].bytes) != RAMET_OK)
+        return import_damaged(j, line,
+                              "the name of a branch is one line of at most 100 characters");
+    if (CELL("favourite") > 1 || (CELL("favourite") && k->favourite == session))
+        return import_damaged(j, line, "a session has at most one favourite branch");
+    if (kept != (CELL("pruned") == 0) || kept != (CELL("prune_op") == 0) ||
+        CELL("keep") > (kept ? 0 : POS_MAX))
+        return import_damaged(j, line, "a branch that was pruned has a time, a number and a place");
+    if (CELL("favourite"))
+        k->favourite = session;
+#undef CELL
     return RAMET_OK;
 }
 
@@ -337,9 +364,11 @@ static ramet_status row_check(check *k, record *r, int64_t line)
         TRY(import_sides(j, r, line, false, &sides));
     if (!record_done(r))
         return import_damaged(j, line, "%s", r->fault);
-    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE)
+    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE || r->kind == RECORD_BRANCH_NOTE)
         TRY(key_check(k, r->kind, row, line));
     TRY(import_refs(j, r->kind, row, line, false));
+    if (r->kind == RECORD_BRANCH_NOTE)
+        return note_check(k, row, line);
     if (r->kind == RECORD_FEEDBACK) {
         int64_t v = row[record_column_at(t, "value")].number;
         if (v != 1 && v != -1)
@@ -405,7 +434,7 @@ static void tree_begin(check *k, int64_t offset, int64_t line)
     k->trees++;
     k->stage = RECORD_TREE;
     k->known = k->ready = false;
-    k->owners = 0;
+    k->owners = k->favourite = 0;
     memset(&k->wanted, 0, sizeof k->wanted);
     memset(&k->found, 0, sizeof k->found);
     k->slots = NULL;

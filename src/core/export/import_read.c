@@ -488,7 +488,8 @@ ramet_status import_refs(import_job *j, record_kind kind, copy_cell *row, int64_
         const record_column *c = &d->columns[i];
         copy_cell *v = &row[record_column_at(t, c->column)];
         bool needed = (kind == RECORD_RUN || kind == RECORD_MOVE || kind == RECORD_TURN ||
-                       kind == RECORD_TASK || kind == RECORD_TEMPLATE) &&
+                       kind == RECORD_TASK || kind == RECORD_BRANCH_NOTE ||
+                       kind == RECORD_TEMPLATE) &&
                       c->kind == COLUMN_SESSION;
         if (needed && !v->number)
             return import_damaged(j, line, "\"session\" is missing");

@@ -467,6 +467,8 @@ static ramet_status row_take(import_job *j, record *r, int64_t line)
     TRY(import_refs(j, r->kind, row, line, true));
     if (r->kind == RECORD_PLACE)
         place_name(j, r, row);
+    if (r->kind == RECORD_BRANCH_NOTE) /* below the numbers that prunes get here */
+        row[record_column_at(t, "prune_op")].number *= -1;
     if (r->kind == RECORD_VERDICT) {
         copy_cell *sides = &row[record_column_at(t, "sides")];
         TRY(import_sides(j, r, line, true, &sides->bytes));

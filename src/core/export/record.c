@@ -4,6 +4,7 @@
  */
 #include "core/export/record.h"
 
+#include "core/model/branch_note.h"
 #include "core/model/key.h"
 
 #include <stdio.h>
@@ -164,6 +165,17 @@ static const record_column verdict_columns[] = {
     {"at", "at", COLUMN_INT, NULL, 0},
 };
 
+static const record_column branch_note_columns[] = {
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"session", "session", COLUMN_SESSION, NULL, 0},
+    {"branch", "branch", COLUMN_BRANCH, NULL, 0},
+    {"name", "name", COLUMN_SHORT, NULL, 0},
+    {"favourite", "favourite", COLUMN_COUNT, NULL, 0},
+    {"state", "state", COLUMN_WORD, "kept|pruned|removing|removed", NOTE_KEPT},
+    {"pruned", "pruned", COLUMN_COUNT, NULL, 0},
+    {"prune_op", "prune", COLUMN_COUNT, NULL, 0}, /* numbered from 1 in the file */
+    {"keep", "keep", COLUMN_COUNT, NULL, 0},
+};
 static const record_column template_columns[] = {
     {"id", "id", COLUMN_TEXT, NULL, 0},
     {"tree", NULL, COLUMN_TREE, NULL, 0},
@@ -197,6 +209,7 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_SEARCH_TEXT] = {"search_text", ROWS(indexed)},
     [RECORD_FEEDBACK] = {"feedback", ROWS(feedback)},
     [RECORD_VERDICT] = {"verdict", ROWS(verdict)},
+    [RECORD_BRANCH_NOTE] = {"branch_note", ROWS(branch_note)},
     [RECORD_TEMPLATE] = {"template", ROWS(template)},
     [RECORD_ATTACHMENT] = {"attachment", -1, NULL, 0},
     [RECORD_CONTENT_PART] = {"content", -1, NULL, 0},
@@ -205,7 +218,7 @@ const record_def record_defs[RECORD_KINDS] = {
 /* clang-format on */
 
 /* Kinds that have their place in the format and that this version does not write. */
-static const char *const reserved[] = {"overlay", "branch_note", "copied", "erased"};
+static const char *const reserved[] = {"overlay", "copied", "erased"};
 
 record_kind record_kind_of(const char *type)
 {

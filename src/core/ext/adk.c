@@ -30,7 +30,7 @@
 #include "core/change/log_rules.h"
 #include "core/change/move.h"
 #include "core/model/path.h"
-#include "core/model/record.h"
+#include "core/view/record.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/model/state.h"

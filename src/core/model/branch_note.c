@@ -14,11 +14,14 @@
 #include "core/model/branch_note.h"
 
 #include "core/call.h"
+#include "core/check.h"
 #include "core/model/key.h"
 #include "core/txn.h"
 
 #include <assert.h>
 #include <stdlib.h>
+
+#define MAX_NAME_CHARS 100
 
 void note_from(db_stmt *q, arena *a, branch_note *out)
 {
@@ -85,6 +88,16 @@ bool notes_hide(const note_list *v, int64_t k)
 {
     const branch_note *n = v->n_pruned ? note_find(v, KEY_BRANCH(k)) : NULL;
     return n && n->state != NOTE_KEPT && KEY_POS(k) >= n->keep;
+}
+
+ramet_status branch_name_check(ramet_call *c, const char *name)
+{
+    TRY(check_chars(c, "name", name, MAX_NAME_CHARS, RAMET_TOO_LARGE));
+    for (const char *p = name; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            return call_fail(c, RAMET_INVALID, "name",
+                             "the name of a branch must be one line without control characters");
+    return RAMET_OK;
 }
 
 bool entry_is_pruned(txn *tx, int64_t tree, int64_t k)

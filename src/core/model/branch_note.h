@@ -40,6 +40,8 @@ void notes_of(txn *tx, int64_t tree, int64_t session, note_list *out);
 void notes_of_tree(txn *tx, int64_t tree, note_list *out);
 /* NULL: there is none. */
 const branch_note *note_find(const note_list *v, int64_t branch);
+/* A name must be one line of at most 100 characters; "" is none. */
+ramet_status branch_name_check(ramet_call *c, const char *name);
 /* The branch that the session opens at; 0: its head. */
 int64_t favourite_of(txn *tx, const session_access *s);
 /* Writes a note, or removes its row if nothing is set. */

@@ -13,7 +13,7 @@
 #include "core/call.h"
 #include "core/model/branch.h"
 #include "core/model/branch_note.h"
-#include "core/model/version.h"
+#include "core/view/version.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/session/session_show.h"

@@ -4,7 +4,7 @@
  * them.
  *
  * Branches of a session that begin at one position (the same parent and base) form a group: the
- * entries there are versions of one message (core/model/version.c). A message is identified by the
+ * entries there are versions of one message (core/view/version.c). A message is identified by the
  * id of its oldest version. An id may be on several branches that diverge earlier, so that two
  * groups can have the same id: then they are numbered together. The view message_branches
  * (store/sql/schema.c) does the same for all sessions.
@@ -15,7 +15,7 @@
 #include "core/model/path.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
-#include "core/model/version.h"
+#include "core/view/version.h"
 #include "core/txn.h"
 
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #include "core/model/fill.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/version.h"
+#include "core/view/version.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/session/session_show.h"

@@ -113,7 +113,7 @@ ramet_status ramet_session_get(ramet_call *c, const char *id, ramet_session **ou
     ramet_session *shown = st == RAMET_OK ? session_show(&tx, &s) : NULL;
     if (shown) {
         shown->level = session_level(&tx, &s.access);
-        shown->favourite = s.moves ? favourite_of(&tx, &s.access) : 0;
+        shown->favourite = favourite_of(&tx, &s.access);
     }
     st = txn_done(&tx, st);
     if (st == RAMET_OK)

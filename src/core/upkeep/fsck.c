@@ -151,7 +151,11 @@ static void branches_load(fsck *f)
     while (q_row(q)) {
         fsck_branch b = {0};
         branch_from(q, 0, &b.row);
-        b.sane = branch_sane(&b.row);
+        b.sane = db_status(f->tx.db) == RAMET_OK && branch_sane(&b.row);
+        if (!b.sane) {
+            b.row.meta.id = q_col_int(q, 0); /* the rows are searched by it */
+            db_clear(f->tx.db);
+        }
         b.of = session_at(f, b.row.meta.session);
         b.recorded = b.row.meta.base;
         if (b.sane && b.of)
@@ -201,6 +205,9 @@ static const char *child_fault(const fsck *f, const fsck_branch *b)
 static bool over_sane(const fsck *f, const fsck_branch *b)
 {
     const fsck_branch *o = b->row.over ? fsck_branch_at(f, b->row.over) : NULL;
+    /* With a branch that was pruned, gc may have removed what a merge had brought there. */
+    if (b->of && b->of->has_removed && (!o || o->row.len <= b->row.meta.base))
+        return true;
     return !b->row.over ||
            (o && o->row.meta.session != b->row.meta.session && o->row.meta.log == b->row.meta.log &&
             o->row.len > b->row.meta.base && o->row.meta.base <= b->row.meta.base);

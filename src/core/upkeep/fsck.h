@@ -17,6 +17,7 @@
 typedef struct fsck_session {
     session_full row;
     int64_t entries[2]; /* in its branches, by log */
+    bool has_removed;   /* gc has removed one of its pruned branches */
 } fsck_session;
 
 typedef struct fsck_branch {
@@ -74,7 +75,7 @@ fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry)
 void fsck_content(fsck *f, const fsck_branch *b);
 void fsck_overlays(fsck *f); /* fsck_overlay.c, and: */
 void fsck_prompts(fsck *f);
-/* fsck_note.c: sets fsck_branch.removed. */
+/* fsck_note.c: sets what was removed after a prune. */
 void fsck_notes_load(fsck *f);
 void fsck_notes(fsck *f);
 void fsck_templates(fsck *f); /* fsck_template.c, and: */

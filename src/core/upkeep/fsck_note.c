@@ -12,8 +12,11 @@ void fsck_notes_load(fsck *f)
     notes_of_tree(&f->tx, f->tree, &notes);
     for (size_t i = 0; i < notes.n; i++) {
         fsck_branch *b = fsck_branch_at(f, notes.items[i].branch);
-        if (b)
-            b->removed = notes.items[i].state >= NOTE_TAKING;
+        if (!b || notes.items[i].state < NOTE_TAKING)
+            continue;
+        b->removed = true;
+        if (b->of)
+            b->of->has_removed = true;
     }
 }
 

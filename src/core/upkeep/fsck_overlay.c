@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fsck of overlays (O1 to O3 in core/model/overlay_set.c), and of what agents were sent.
+ * fsck of overlays (O1 to O3 in core/view/overlay_set.c), and of what agents were sent.
  */
 #include "core/upkeep/fsck.h"
 
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "core/turn/prompt.h"
 
 #include <string.h>

@@ -34,7 +34,7 @@
 #include "core/model/key.h"
 #include "core/change/overlay.h"
 #include "core/model/path.h"
-#include "core/model/record.h"
+#include "core/view/record.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
@@ -42,6 +42,7 @@
 #include "core/txn.h"
 #include "core/model/reach.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define MARK_BATCH 500
@@ -256,6 +257,7 @@ typedef struct mark_job {
 
 static void tree_write(txn *tx, sql_id what, int64_t tree, int64_t no)
 {
+    assert(tx->writing);
     db_stmt *q = db_query(tx->db, what);
     q_int(q, 1, tree);
     q_int(q, 2, no);
@@ -360,6 +362,7 @@ static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t 
 /* Cuts a branch at a length and removes its entries from there on (G3). */
 static void branch_cut(txn *tx, const branch_row *b, int64_t len)
 {
+    assert(tx->writing);
     static const sql_id tables[] = {Q_entry_del, Q_body_del, Q_usage_del, Q_delta_del,
                                     Q_copied_del};
     uint8_t tip[HASH_LEN];
@@ -385,6 +388,7 @@ static void branch_cut(txn *tx, const branch_row *b, int64_t len)
  * ancestors, so that those can be removed. */
 static void branch_drop(txn *tx, const branch_row *b, bool living)
 {
+    assert(tx->writing);
     static const uint8_t zeros[HASH_LEN];
     bool stays = living || db_highest(tx->db, DB_BRANCH) == b->meta.id;
     db_stmt *q = db_query(tx->db, stays ? Q_branch_detach : Q_branch_del);
@@ -534,7 +538,6 @@ static ramet_status sessions_bury(gc *g, arena *a, const reach_tree *t)
 static ramet_status notes_taken_run(txn *tx, void *arg)
 {
     const int64_t *tree = arg;
-    tree_write(tx, Q_branch_bare, *tree, 0);
     overlays_prune(tx, *tree);
     tree_write(tx, Q_note_taken, *tree, 0);
     tree_write(tx, Q_place_prune, *tree, 0);

@@ -56,7 +56,7 @@
 #define E_HEAD  E_WRITE " HEAD_MOVED"
 #define E_TEMPLATE "TEMPLATE_NOT_FOUND"
 #define E_TURN  " TURN_RUNNING_ALREADY AGENT_NOT_FOUND TOO_BUSY"
-#define E_MERGE E_HEAD " MERGE_REFUSED AGENT_NOT_FOUND TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL"
+#define E_MERGE E_HEAD " MERGE_REFUSED AGENT_NOT_FOUND TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL"
 #define E_IN    "BAD_ID ATTACHMENT_NOT_FOUND ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE PATH_FULL"
 
 static const face_route routes[] = {
@@ -202,7 +202,7 @@ ROUTE("GET", S1 "/turns/{turn}/prompt", ROLE_USER, .name = "getPrompt", .group =
  .summary = "What the agent of a turn was sent", .success = 200, .answer = "Prompt", .run = api_prompt_get,
  .about = "Exactly what this server sent for the turn, the last time when it asked several times. `known` is false, and everything but `usage` null, for turns of older versions, "
           "for those whose server died before it had recorded anything, and where it can no longer be told exactly. Needs reader; a link is not enough.",
- .statuses = E_WRITE " TURN_NOT_FOUND"),
+ .statuses = E_WRITE " TURN_NOT_FOUND BRANCH_PRUNED"),
 ROUTE("POST", S1 "/turns/{turn}/answer", ROLE_USER, .name = "answerQuestion", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Answer a question of the agent", .success = 200, .answer = "Turn", .run = api_turn_answer,
  .about = "An agent may ask for a permission or for input (`turn.question`, `running.question`), and then waits. Needs writer. If the question is not open: 404 `question_not_found`. If the turn runs on another node that does not respond: 503 `node_gone`.",
@@ -257,10 +257,10 @@ ROUTE("POST", S1 "/merge", ROLE_USER, .name = "mergeSession", .group = "Forks an
  .statuses = E_MERGE, .example = "{\"from\": \"bus\", \"mode\": \"land\", \"text\": \"By bus it takes nine hours.\"}"),
 ROUTE("GET", S1 "/entries/{entry}/origins", ROLE_USER, .name = "listOrigins", .group = "Forks and moves",
  .summary = "Where an entry came from, if a merge copied it", .success = 200, .answer = "OriginList", .run = api_origins_list, .query = FIELDS(BRANCH),
- .about = "Sessions that the caller may not see, and those that are gone, are left out.", .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND"),
+ .about = "Sessions that the caller may not see, and those that are gone, are left out.", .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED"),
 ROUTE("GET", S1 "/entries/{entry}/destinations", ROLE_USER, .name = "listDestinations", .group = "Forks and moves",
  .summary = "Where merges copied an entry to", .success = 200, .answer = "DestinationList", .run = api_destinations_list, .query = FIELDS(BRANCH),
- .about = "Those that the caller may see, at most 1,000. A landed summary came from the last entry of its source.", .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND"),
+ .about = "Those that the caller may see, at most 1,000. A landed summary came from the last entry of its source.", .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED"),
 ROUTE("GET", S1 "/head-log", ROLE_USER, .name = "listMoves", .group = "Forks and moves", .flags = ROUTE_PAGE,
  .summary = "List the moves of the head, newest first", .success = 200, .answer = "MoveList", .run = api_moves_list,
  .query = FIELDS(PAGE), .statuses = E_SEE " BAD_CURSOR"),
@@ -354,7 +354,7 @@ ROUTE("POST", S1 "/overlays", ROLE_USER, .name = "setOverlay", .group = "Overlay
  .example = "{\"entry_id\": \"e1\", \"action\": \"hide\"}"),
 ROUTE("GET", S1 "/overlays", ROLE_USER, .name = "listOverlays", .group = "Overlays",
  .summary = "The overlays in force, in the order of the path", .success = 200, .answer = "OverlayList", .run = api_overlays_list,
- .query = FIELDS(BRANCH), .statuses = E_SEE " BRANCH_NOT_FOUND"),
+ .query = FIELDS(BRANCH), .statuses = E_SEE " BRANCH_NOT_FOUND BRANCH_PRUNED"),
 ROUTE("DELETE", S1 "/overlays/{overlay}", ROLE_USER, .name = "removeOverlay", .group = "Overlays", .flags = ROUTE_WRITE,
  .summary = "Removes an overlay", .success = 200, .answer = "OverlayDone", .run = api_overlay_delete,
  .about = "A move like setting one.",
@@ -442,7 +442,7 @@ ROUTE("GET", S1 "/export", ROLE_USER, .name = "exportSession", .group = "Export 
  .query = FIELDS(F("format", ENUM, "`jsonl` when not given", .values = "jsonl|md|html"), F("tree", BOOL, "the whole tree, as far as the caller may see it"),
                  F("with_adk", BOOL, "`jsonl`: the adk log, too; it may hold credentials"), F("path", BOOL, "only the present path of each session"),
                  F("branch", ARRAY, "only the path of this branch; may be repeated")),
- .statuses = E_WRITE " BRANCH_NOT_FOUND", .example = "format=md"),
+ .statuses = E_WRITE " BRANCH_NOT_FOUND BRANCH_PRUNED", .example = "format=md"),
 ROUTE("GET", V1 "/export", ROLE_USER, .name = "exportAll", .group = "Export and import",
  .summary = "All that the caller has, as a file", .success = 200, .run = api_export_all,
  .query = FIELDS(F("format", ENUM, "`jsonl` when not given", .values = "jsonl|md|html"), F("all_users", BOOL, "everything in the store; administrators only"),

@@ -31,8 +31,6 @@
                 "AND (state=2 OR pruned<=$2) ORDER BY branch LIMIT $3")                            \
     X(note_mark, "UPDATE branch_note SET state=2 WHERE tree=$1 AND state=1 AND pruned<=$2")        \
     X(note_taken, "UPDATE branch_note SET state=3 WHERE tree=$1 AND state=2")                      \
-    X(branch_bare, "UPDATE branch SET overlay=0 WHERE tree=$1 AND overlay>0 AND id IN "            \
-                   "(SELECT n.branch FROM branch_note n WHERE n.tree=$1 AND n.state=2)")           \
     X(branch_run_on, "UPDATE branch SET run=1 WHERE " PK("", "id"))                                \
     X(orphan_note, "SELECT o.tree,o.branch,o.name FROM branch_note o WHERE NOT EXISTS (SELECT 1 "  \
                    "FROM branch b WHERE b.tree=o.tree AND b.id=o.branch AND "                      \

@@ -2,8 +2,8 @@
  *
  * version.h: versions of a message.
  */
-#ifndef CORE_MODEL_VERSION_H
-#define CORE_MODEL_VERSION_H
+#ifndef CORE_VIEW_VERSION_H
+#define CORE_VIEW_VERSION_H
 
 #include "core/model/branch_note.h"
 #include "core/model/path.h"

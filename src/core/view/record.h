@@ -2,8 +2,8 @@
  *
  * record.h: the parts of a session's record, without pruned entries. record.c has the invariants.
  */
-#ifndef CORE_MODEL_RECORD_H
-#define CORE_MODEL_RECORD_H
+#ifndef CORE_VIEW_RECORD_H
+#define CORE_VIEW_RECORD_H
 
 #include "core/model/branch_note.h"
 

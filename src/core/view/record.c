@@ -11,7 +11,7 @@
  *   C2  gc trims the runs in the write that cuts the branches, so the runs always cover exactly the
  *       entries that the session's branches own. The last run's branch alone has `run` set.
  */
-#include "core/model/record.h"
+#include "core/view/record.h"
 
 #include "core/call.h"
 #include "core/columns.h"

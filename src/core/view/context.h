@@ -6,10 +6,10 @@
  * context_filter() drops what is hidden of the entries that were read, and replaces what is
  * replaced. Without overlays there is nothing to do (`set` is NULL).
  */
-#ifndef CORE_MODEL_CONTEXT_H
-#define CORE_MODEL_CONTEXT_H
+#ifndef CORE_VIEW_CONTEXT_H
+#define CORE_VIEW_CONTEXT_H
 
-#include "core/model/overlay_set.h"
+#include "core/view/overlay_set.h"
 #include "core/model/path.h"
 
 typedef struct context {

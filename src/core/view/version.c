@@ -11,7 +11,7 @@
  *
  * Pruned branches do not count.
  */
-#include "core/model/version.h"
+#include "core/view/version.h"
 
 #include "ramet/branches.h"
 #include "core/call.h"

@@ -9,15 +9,15 @@
 #include "core/check.h"
 #include "core/columns.h"
 #include "core/model/branch.h"
-#include "core/model/context.h"
+#include "core/view/context.h"
 #include "core/model/copied.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
-#include "core/model/record.h"
+#include "core/view/record.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
-#include "core/model/version.h"
+#include "core/view/version.h"
 #include "core/txn.h"
 
 #include <stdlib.h>
