@@ -502,7 +502,7 @@
      "1)]::put_growth[],2"},                                                                       \
     {"many_branch", "put_branch",                                                                  \
      "(put_branch[])",                                                                             \
-     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00',0)]::put_branch[]"},                        \
+     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0)]::put_branch[]"},                      \
     {"many_session", "put_session",                                                                \
      "(put_session[])",                                                                            \
      "ARRAY[ROW(900000,1,'new',1,1,'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,1,0,0,1,0,"       \
