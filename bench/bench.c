@@ -36,6 +36,7 @@ static const bench_case cases[] = {
     {"search", "search over 1,000,000 entries, and appends beside it", case_search, false},
     {"state", "session state at 100,000 entries", case_state, false},
     {"overlays", "a page of the context view with 1,000 overlays", case_overlays, false},
+    {"templates", "a new chat from a template with 100,000 entries", case_templates, false},
     {"startup", "start of the program", case_startup, false},
     {"http", "the server, driven by wrk on loopback", case_http, false},
     {"footprint", "memory of the server: idle, and a minute after a burst", case_footprint, false},

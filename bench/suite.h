@@ -45,6 +45,7 @@ void case_tree(bench *b);
 void case_compare(bench *b);
 void case_state(bench *b);
 void case_overlays(bench *b);
+void case_templates(bench *b);
 void case_startup(bench *b);
 void case_search(bench *b);
 void case_stream(bench *b);

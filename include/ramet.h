@@ -15,9 +15,9 @@
  *
  * This header is the model. include/ramet/ has what serves one protocol, or a server, alone:
  * memory.h, kagent.h, agentpod.h, tasks.h, sandboxes.h, tokens.h, nodes.h. merge.h there belongs
- * to the model, too: it brings the history of one session into another. retention.h has holds and
- * the rules by which sessions go. export.h and foreign.h are about files: Ramet's own, and those of
- * other programs.
+ * to the model, too: it brings the history of one session into another; and templates.h, with
+ * sessions that new chats begin with. retention.h has holds and the rules by which sessions go.
+ * export.h and foreign.h are about files: Ramet's own, and those of other programs.
  *
  * A position counts entries from 0 along the path from the root to the head.
  *
@@ -93,6 +93,7 @@ extern "C" {
     X(TOKEN_NOT_FOUND, "token_not_found", 404, 3, "no such token")                                 \
     X(HOLD_NOT_FOUND, "hold_not_found", 404, 3, "no such hold")                                    \
     X(OVERLAY_NOT_FOUND, "overlay_not_found", 404, 3, "no such overlay in force on this branch")   \
+    X(TEMPLATE_NOT_FOUND, "template_not_found", 404, 3, "no such template")                        \
     X(UNAUTHENTICATED, "unauthenticated", 401, 4, "the token is unknown, expired or revoked")      \
     X(ATTACHMENT_IN_USE, "attachment_in_use", 409, 5, "an entry refers to the attachment")         \
     X(MEMBER_EXISTS, "member_exists", 409, 5, "that user is a member of the tree already")         \
@@ -301,7 +302,9 @@ RAMET_API int64_t ramet_position_parse(const char *s);
 
 typedef enum { RAMET_USER = 1, RAMET_ASSISTANT, RAMET_TOOL, RAMET_SYSTEM } ramet_role;
 typedef enum { RAMET_LOG_MAIN = 0, RAMET_LOG_ADK = 1 } ramet_log;
-typedef enum { RAMET_VIEW_RECORD = 0, RAMET_VIEW_CONTEXT = 1 } ramet_view;
+/* shown: the history, with the placeholders of a template filled in (ramet/templates.h); record: as
+ * it was appended; context: what overlays leave of it, filled in (ramet/overlays.h). */
+typedef enum { RAMET_VIEW_SHOWN = 0, RAMET_VIEW_CONTEXT = 1, RAMET_VIEW_RECORD = 2 } ramet_view;
 typedef enum { RAMET_AFTER = 0, RAMET_BEFORE = 1 } ramet_side;
 typedef enum { RAMET_CUT_EXACT = 0, RAMET_CUT_SNAP_BEFORE, RAMET_CUT_SNAP_AFTER } ramet_cut_policy;
 typedef enum { RAMET_EXPLICIT = 0, RAMET_AUTO_EDIT, RAMET_AUTO_REGENERATE } ramet_fork_type;
@@ -332,6 +335,7 @@ RAMET_API const char *ramet_role_name(ramet_role v);
 RAMET_API int ramet_role_parse(const char *s);
 RAMET_API const char *ramet_side_name(ramet_side v);
 RAMET_API int ramet_side_parse(const char *s);
+/* "context" and "record"; shown has no name. */
 RAMET_API const char *ramet_view_name(ramet_view v);
 RAMET_API int ramet_view_parse(const char *s);
 RAMET_API const char *ramet_cut_name(ramet_cut_policy v);

@@ -12,8 +12,8 @@
  * A rule removes a session as ramet_session_delete() does (I7): that session alone, its forks stay
  * where they were, entries that they share live on, and it can be restored until gc.
  *
- * No rule ever takes a session with the tag "pinned", one that is on hold, or one with a running
- * turn.
+ * No rule ever takes a session with the tag "pinned", a template, one that is on hold, or one with
+ * a running turn.
  */
 #ifndef RAMET_RETENTION_H
 #define RAMET_RETENTION_H

@@ -136,7 +136,7 @@ static void entry_send(proxy *p, const ramet_entry *e, void *arg)
 ramet_status replay_send(proxy *p, const char *outer)
 {
     telling t = {.outer = outer};
-    ramet_status rc = each_entry(p, outer, RAMET_VIEW_RECORD, -1, entry_send, &t);
+    ramet_status rc = each_entry(p, outer, RAMET_VIEW_SHOWN, -1, entry_send, &t);
     free(t.tools.slots);
     return rc;
 }

@@ -42,6 +42,7 @@ int cmd_set(cli *c);
 int cmd_tag(cli *c);
 int cmd_members(cli *c);
 int cmd_sandbox(cli *c);
+int cmd_template(cli *c);
 int cmd_share(cli *c);
 int cmd_shares(cli *c);
 int cmd_unshare(cli *c);

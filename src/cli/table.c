@@ -247,6 +247,7 @@ const command_def cli_commands[] = {
                        FLAG("reverse", 0, "newest first"),
                        FLAG("graph", 'g', "draw the timeline of the tree"),
                        FLAG("context", 0, "what the model sees of it: see 'ramet hide'"),
+                       FLAG("record", 0, "show the placeholders of a template by their names"),
                        VALUE("channel", 0, OPT_TEXT, "NAME", "only this channel"),
                        BRANCH_OPTION, LOG_OPTION),
     .examples = EXAMPLES({"log @ -n 4", "the last four entries"},
@@ -496,6 +497,24 @@ const command_def cli_commands[] = {
                          {"list --sandbox work", "the sessions in it"}),
 },
 {
+    .name = "template", .group = GROUP_KEEP, .flags = CMD_PAGER, .synopsis = "add SESSION [ENTRY] | list | show TEMPLATE | set TEMPLATE | rm TEMPLATE | new TEMPLATE [NAME=TEXT...] | values SESSION", .run = cmd_template,
+    .summary = "Pin sessions as templates, and start chats from them",
+    .about = "A template is a session pinned at an entry (default: the newest): what the session says later does not get in. Wherever "
+             "{{NAME}} stands for a declared placeholder, a chat from it shows the text given for NAME; all other braces are text. "
+             "A new chat is a fork: nothing is copied, and removing the template changes nothing for it. TEMPLATE is an id, the beginning "
+             "or end of one, or a name. 'values' shows what a session was made with.",
+    .args = ARGS({.name = "ACTION", .text = "add, list, show, set, rm, new or values", .choices = "add|list|show|set|rm|new|values"},
+                 MANY("WORD", "a session, a template, NAME=TEXT", WORD_ANY)),
+    .options = OPTIONS(VALUE("name", 'n', OPT_TEXT, "TEXT", "add, set: the template's name"),
+                       {.name = "placeholder", .letter = 'p', .kind = OPT_LIST, .value = "NAME", .text = "add, set: a placeholder; repeatable", .word = WORD_ANY},
+                       FLAG("no-placeholders", 0, "set: it has none any more"),
+                       VALUE("at", 0, OPT_TEXT, "ENTRY", "set: pin it at this entry"),
+                       VALUE("title", 0, OPT_TEXT, "TEXT", "new: the chat's title"), SESSION_OPTIONS, BIRTH_OPTIONS, REASON_OPTION),
+    .examples = EXAMPLES({"template add @ --name 'A trip' -p city", "the newest session, with {{city}} in its messages"},
+                         {"template new 'A trip' city=Porto", "a chat that says Porto there"},
+                         {"log @ --record", "the same with the names"}),
+},
+{
     .name = "share", .group = GROUP_KEEP, .synopsis = "SESSION", .run = cmd_share,
     .summary = "Create a link to one session for users outside its tree",
     .about = "Prints a token. Its holder sees the session's path and versions, nothing else, and may fork "
@@ -669,7 +688,7 @@ const command_def cli_commands[] = {
     .synopsis = "[show] | add NAME --older-than SPAN | rm NAME | on | off | run [--dry-run] | explain SESSION | log",
     .summary = "Remove sessions by rule: age, tag, agent, ephemeral, archived",
     .about = "Rules are off until 'retention on', and neither 'on' nor 'run' does anything before 'run --dry-run' has shown what they would take. A rule removes "
-             "a session as 'ramet rm' does: its forks stay, and it can be restored until 'ramet gc'. Sessions with the tag pinned, on hold, or with a running "
+             "a session as 'ramet rm' does: its forks stay, and it can be restored until 'ramet gc'. Sessions with the tag pinned, templates, and sessions on hold or with a running "
              "turn always stay. 'explain' says which rule matches a session and why not, and what of it stays because other sessions need it. 'log' lists what "
              "was removed.",
     .args = ARGS({.name = "ACTION", .text = "what to do; without it, show", .choices = "show|add|rm|on|off|run|explain|log", .optional = true},

@@ -23,6 +23,7 @@
 #include "ramet/retention.h"
 #include "ramet/sandboxes.h"
 #include "ramet/suggest.h"
+#include "ramet/templates.h"
 #include "ramet/tokens.h"
 
 /* Every call that needs a store. */
@@ -66,6 +67,13 @@
     X(overlay_remove)                                                                              \
     X(overlays)                                                                                    \
     X(turn_session)                                                                                \
+    X(template_add)                                                                                \
+    X(template_get)                                                                                \
+    X(templates)                                                                                   \
+    X(template_update)                                                                             \
+    X(template_remove)                                                                             \
+    X(template_chat)                                                                               \
+    X(template_values)                                                                             \
     X(turn_prompt)                                                                                 \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \

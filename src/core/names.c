@@ -59,7 +59,7 @@ static const char *const types[] = {"explicit", "auto-edit", "auto-regenerate"};
 static const char *const visibilities[] = {"tree", "private"};
 static const char *const actors[] = {"user", "system"};
 static const char *const levels[] = {"none", "reader", "writer", "manager", "owner"};
-static const char *const views[] = {"record", "context"};
+static const char *const views[] = {NULL, "context", "record"};
 static const char *const moves[] = {NULL,   "rewind",     "undo", "redo",  "switch",
                                     "edit", "regenerate", "sync", "merge", "overlay"};
 static const char *const modes[] = {NULL, "fast_forward", "splice", "pick", "land"};

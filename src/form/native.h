@@ -18,6 +18,7 @@
 #include "ramet/retention.h"
 #include "ramet/sandboxes.h"
 #include "ramet/suggest.h"
+#include "ramet/templates.h"
 #include "ramet/tokens.h"
 
 /* clang-format off */
@@ -34,6 +35,7 @@
     X(move) X(move_list) X(branch) X(branch_list) X(fork_point) X(fork_point_list)                 \
     X(overlay) X(overlay_list) X(overlay_done)                                                     \
     X(pruned) X(kept_branch) X(suggestions) X(suggestion)                                          \
+    X(template) X(template_list) X(template_origin)                                                \
     X(tags) X(tag_count) X(tag_list) X(member) X(member_list)                                      \
     X(comparison) X(turn_row) X(compare_side) X(side) X(side_in) X(verdict) X(verdict_list)        \
     X(hit) X(mark) X(hit_list)                                                                     \
@@ -138,6 +140,9 @@ void native_error_fields(json_writer *w, const ramet_error *e);
 /* Writes key and value. */
 void native_ktime(json_writer *w, const char *key, int64_t us); /* 0 writes null */
 void native_kbranch(json_writer *w, const char *key, int64_t branch);
+
+/* The members of an object of texts; a value that is no text is NULL. */
+ramet_template_value *native_values(arena *a, const json_doc *d, const json_node *v, size_t *n);
 
 /* ---- reading client input: on failure returns false and fills *err (status, message, field) */
 

@@ -51,6 +51,7 @@ Organise
   tag          Show or change tags
   members      Show or change who may read and write a tree
   sandbox      Create, list and remove sandboxes
+  template     Pin sessions as templates, and start chats from them
   share        Create a link to one session for users outside its tree
   shares       List the share links of a session
   unshare      Revoke a share link

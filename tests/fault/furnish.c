@@ -9,6 +9,7 @@
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/retention.h"
+#include "ramet/templates.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
@@ -138,6 +139,24 @@ static void branches_make(ramet_call *c)
     good(c, ramet_verdict_add(c, sides, 2, 0, "shorter", &verdict), "a verdict");
 }
 
+/* A chat that fills in a template, in a tree of its own. */
+static void templates_make(ramet_call *c)
+{
+    ramet_session *s;
+    ramet_append_out out;
+    ramet_template *t;
+    ramet_template_value value = {"who", "the guest"};
+    ramet_entry_in e[] = {{.id = "form-1", .role = RAMET_USER, .text = "for {{who}}"},
+                          {.id = "form-2", .role = RAMET_USER, .text = "{{who}}, {{else}}"}};
+    ramet_template_in in = {
+        .session = "form", .name = "form", .placeholders = &value.name, .n_placeholders = 1};
+    ramet_template_use use = {.values = &value, .n_values = 1, .fork = {.id = "filled"}};
+    good(c, ramet_session_create(c, &(ramet_session_in){.id = "form"}, &s), "a form");
+    good(c, ramet_append(c, "form", &(ramet_append_in){.entries = e, .n = 2}, &out), "its entries");
+    good(c, ramet_template_add(c, &in, &t), "a template");
+    good(c, ramet_template_chat(c, t->id, &use, &s), "a chat from it");
+}
+
 static void turns_make(ramet_call *c)
 {
     static const ramet_turn_status ends[] = {RAMET_TURN_DONE, RAMET_TURN_FAILED,
@@ -242,6 +261,7 @@ void furnish(ramet *r, furniture *f)
     merges_make(c);
     attachment_make(c, f);
     overlays_make(c);
+    templates_make(c);
     turns_make(c);
     branches_make(c);
     beside_make(c, program, f);
@@ -302,6 +322,29 @@ static ramet_status read_overlays(ramet_call *c, const furniture *f, FILE *out)
         st = ramet_read(c, DESK, &(ramet_read_in){.view = RAMET_VIEW_CONTEXT}, &p);
     for (size_t i = 0; !st && i < p.n; i++)
         fprintf(out, "%s %s\n", p.entries[i].id, p.entries[i].parts);
+    return st;
+}
+
+static ramet_status read_templates(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_template *t;
+    ramet_template_origin o;
+    ramet_page p;
+    const char *next;
+    size_t n;
+    (void)f;
+    ramet_status st = ramet_templates(c, 0, NULL, &t, &n, &next);
+    for (size_t i = 0; !st && i < n; i++)
+        fprintf(out, "%s %s %s %lld %zu\n", t[i].name, t[i].session, t[i].entry_id,
+                (long long)t[i].length, t[i].n_placeholders);
+    if (!st)
+        st = ramet_template_values(c, "filled", &o);
+    for (size_t i = 0; !st && i < o.n_values; i++)
+        fprintf(out, "%s=%s\n", o.values[i].name, o.values[i].text);
+    if (!st)
+        st = ramet_read(c, "filled", &(ramet_read_in){0}, &p);
+    for (size_t i = 0; !st && i < p.n; i++)
+        fprintf(out, "%s %s %s\n", p.entries[i].id, p.entries[i].text, p.entries[i].parts);
     return st;
 }
 
@@ -608,6 +651,7 @@ static const struct {
              {"running turn", OWNER, read_running},
              {"prompt", OWNER, read_prompt},
              {"overlays", OWNER, read_overlays},
+             {"templates", OWNER, read_templates},
              {"tasks", OWNER, read_tasks},
              {"attachment", OWNER, read_attachment},
              {"home of the attachment", OWNER, read_home},

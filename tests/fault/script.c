@@ -8,6 +8,7 @@
 #include "ramet/merge.h"
 
 #include "ramet/overlays.h"
+#include "ramet/templates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -167,6 +168,25 @@ static ramet_status step_overlay(scene *s)
     return ramet_overlay_remove(s->c, s->session, list[0].id, NULL, NULL, false, &out);
 }
 
+/* Pins the session, begins a chat with it, and sometimes unpins it. */
+static ramet_status step_template(scene *s)
+{
+    ramet_template *t;
+    ramet_session *out;
+    ramet_template_value value = {"n", "a value"};
+    ramet_template_in in = {.session = s->session,
+                            .entry_id = s->entry_id,
+                            .name = "a template",
+                            .placeholders = &value.name,
+                            .n_placeholders = 1};
+    ramet_status st = ramet_template_add(s->c, &in, &t);
+    if (st)
+        return st;
+    st = ramet_template_chat(s->c, t->id, &(ramet_template_use){.values = &value, .n_values = 1},
+                             &out);
+    return st || rng_below(&s->r, 2) ? st : ramet_template_remove(s->c, t->id);
+}
+
 static ramet_status step_edit(scene *s)
 {
     ramet_append_out out;
@@ -293,7 +313,7 @@ static ramet_status step_label(scene *s)
 static ramet_status step_take(scene *s)
 {
     ramet_session *out;
-    int kind = rng_below(&s->r, 26);
+    int kind = rng_below(&s->r, 27);
     if (!s->session || kind == 0)
         return step_create(s);
     if (!s->entry_id || kind <= 9)
@@ -324,6 +344,8 @@ static ramet_status step_take(scene *s)
         return step_forward(s);
     case 24:
         return step_overlay(s);
+    case 25:
+        return step_template(s);
     default:
         return step_label(s);
     }

@@ -71,8 +71,9 @@ void same_entry(world *w, const ramet_entry *got, const m_entry *e, const m_sess
     same_int(w, "entry.position", got->position, e->position);
     same_int(w, "entry.branch", got->branch, e->owner->id);
     same_int(w, "entry.role", (int64_t)got->role, (int64_t)e->role);
-    same_text(w, "entry.text", got->text, e->text);
-    same_text(w, "entry.parts", got->parts, e->parts);
+    const m_entry *shown = m_entry_shown(b, e);
+    same_text(w, "entry.text", got->text, shown->text);
+    same_text(w, "entry.parts", got->parts, shown->parts);
     same_text(w, "entry.format", got->format, e->format);
     same_text(w, "entry.body", got->body, e->body);
     same_text(w, "entry.turn_id", got->turn_id, e->turn_id);

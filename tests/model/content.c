@@ -33,6 +33,12 @@ static void text_make(char *out, size_t size, int v)
     case 15:
         out[0] = 0;
         break;
+    case 8:
+    case 9:
+    case 10:
+    case 11: /* words that a template may declare as placeholders */
+        snprintf(out, size, "{{%s}} %s {{{%s}}}", a, b, c);
+        break;
     default:
         snprintf(out, size, "%s %s %s", a, b, c);
     }

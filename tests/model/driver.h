@@ -106,6 +106,9 @@ typedef void op_run(world *w, const op *o);
 #define X(name, ...) op_run run_##name;
 SCRIPT_OPS(X)
 #undef X
+/* ops_write.c: the id for a new session in a slot, and what is to be checked when it is there. */
+const char *fork_id(world *w, const op *o, int32_t slot);
+void fork_made(world *w, m_session *s, int32_t slot, const ramet_session *got);
 /* Reads of one session that `check` goes through. */
 void session_check(world *w, m_session *s);
 

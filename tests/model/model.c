@@ -48,7 +48,7 @@ void model_init(model *m, const ramet_limits *limits, int64_t grace)
 static void session_free(m_session *s)
 {
     m_list *lists[] = {&s->tags,  &s->branches, &s->record[0], &s->record[1],
-                       &s->moves, &s->undo,     &s->redo};
+                       &s->moves, &s->undo,     &s->redo,      &s->fills};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
 }
@@ -69,8 +69,8 @@ void model_free(model *m)
     }
     for (size_t i = 0; i < m->memory.n; i++)
         free(m->memory.items[i]);
-    m_list *lists[] = {&m->trees,    &m->sessions, &m->entries, &m->verdicts,
-                       &m->branches, &m->memory,   &m->overlays};
+    m_list *lists[] = {&m->trees,    &m->sessions, &m->entries,  &m->verdicts,
+                       &m->branches, &m->memory,   &m->overlays, &m->templates};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         free(lists[i]->items);
     memset(m, 0, sizeof *m);

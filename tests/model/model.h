@@ -37,15 +37,16 @@
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/retention.h"
+#include "ramet/templates.h"
 
 typedef struct m_session m_session;
 typedef struct m_branch m_branch;
 typedef struct m_tree m_tree;
 
 /* A set of statuses, a bit each. 0 from a check means "nothing to object". */
-typedef uint64_t m_set;
-_Static_assert(RAMET_STATUS_COUNT <= 64, "m_set has a bit for every status");
-#define M(name) (1ull << RAMET_##name)
+__extension__ typedef unsigned __int128 m_set;
+_Static_assert(RAMET_STATUS_COUNT <= 128, "m_set has a bit for every status");
+#define M(name) ((m_set)1 << RAMET_##name)
 
 #define M_ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 enum { M_KEYS = 5 }; /* state keys k0 … k4 */
@@ -70,7 +71,7 @@ struct m_entry {
     m_session *of;    /* and the session that had it */
     m_entry **sums;   /* a landed summary: all entries that it stands for, `from` the last */
     size_t n_sums;
-    unsigned mark;    /* reached, in the count of that number */
+    unsigned mark; /* reached, in the count of that number */
 };
 
 typedef struct m_list {
@@ -96,7 +97,25 @@ struct m_branch {
     int prune_group; /* which prune took it */
     int64_t keep;    /* pruned: its entries from here on are hidden */
     size_t left;     /* removed: its length since then */
+    int64_t filled;  /* entries that the values of its session are meant for */
 };
+
+/* The values for one template. */
+typedef struct m_fill {
+    const char *names[3], *values[3];
+    size_t n;
+    int64_t len[2]; /* entries that they are meant for, by log */
+} m_fill;
+
+typedef struct m_template {
+    const char *id; /* NULL until learned */
+    const char *name, *names[3];
+    size_t n;
+    m_session *session;
+    m_branch *branch, *adk;
+    int64_t len, adk_len;
+    bool removed;
+} m_template;
 
 typedef struct m_overlay {
     int64_t id; /* 0 until learned */
@@ -133,6 +152,7 @@ struct m_session {
     m_list undo, redo; /* m_move: the two stacks */
     m_session *merged_into;
     m_session *started; /* it was started by that one */
+    m_list fills;       /* m_fill, oldest first */
     bool archived, deleted, purged;
     int64_t deleted_at, expires, created;
     int delete_group; /* which delete took it */
@@ -171,7 +191,8 @@ typedef struct model {
     m_list trees, sessions, entries, verdicts;
     m_list branches; /* all of them */
     m_list overlays; /* all that were ever set */
-    m_list memory;   /* everything allocated */
+    m_list templates;
+    m_list memory; /* everything allocated */
     int delete_groups;
     unsigned marks;
 } model;
@@ -268,6 +289,22 @@ m_set model_overlay_remove(model *m, const char *user, const char *id, int64_t o
 /* Of the entry at a position: whether it is shown, and what it says then. */
 bool m_context_shows(const m_branch *b, size_t at, const char **text);
 
+/* ---- model_template.c: templates, and what their chats show */
+
+/* An entry as a path shows it; NULL: as it was appended. */
+const m_entry *m_entry_shown(const m_branch *b, const m_entry *e);
+bool m_fills_same(const m_session *a, const m_session *b);
+void m_fills_inherit(m_session *to, const m_session *from);
+m_template *model_template_find(model *m, const char *id);
+m_set model_template_open(model *m, const char *user, const char *id, ramet_level need,
+                          m_template **out);
+m_set model_template_add(model *m, const char *user, const ramet_template_in *in, m_template **out);
+m_set model_template_update(model *m, const char *user, const char *id,
+                            const ramet_template_patch *in);
+m_set model_template_remove(model *m, const char *user, const char *id);
+m_set model_chat(model *m, const char *user, const char *id, const ramet_template_use *in,
+                 m_answer *out);
+
 /* ---- model_make.c: made by the first entry, archived, handed over */
 
 /* An append with `make`. */
@@ -288,6 +325,11 @@ m_set model_append(model *m, const char *user, const char *client, const char *i
                    const ramet_append_in *in, m_answer *out);
 m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in *in,
                  m_answer *out);
+/* How much of the adk log belongs to the first `kept` entries of main. */
+int64_t m_adk_kept(const m_branch *adk, const m_branch *main, size_t kept);
+/* A fork that may be made, at these cuts. */
+m_session *m_fork_at(model *m, const char *user, m_session *s, const ramet_fork_in *in,
+                     const m_branch *from, size_t cut, const m_branch *adk, size_t adk_cut);
 m_set model_rewind(model *m, const char *user, const char *id, const ramet_move_in *in,
                    m_answer *out);
 m_set model_undo(model *m, const char *user, const char *id, const char *xh, bool redo,
@@ -305,6 +347,13 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
                  const ramet_entry_in *in, size_t n, const char *xh, m_answer *out);
 m_set model_merge(model *m, const char *user, const char *client, const char *id,
                   const ramet_merge_in *in, m_answer *out);
+
+/* ---- model_entry.c: what an entry says */
+
+/* The normal form of what the caller gives. */
+const char *m_parts_normal(const ramet_entry_in *in, char *buf, size_t size);
+/* The text parts joined by a blank line. */
+void m_parts_text(const char *parts, char *buf, size_t size);
 /* Whether what the caller gives is what is stored. */
 bool m_entry_equal(const m_entry *e, const ramet_entry_in *in);
 

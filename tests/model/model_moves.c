@@ -58,6 +58,7 @@ static m_branch *branch_new(model *m, m_session *s, const m_branch *from, size_t
         branch_push(b, from->path[i]);
     b->base = (int64_t)base;
     b->parent = base ? from->path[base - 1]->owner : NULL;
+    b->filled = !from ? 0 : from->filled < b->base ? from->filled : b->base;
     for (size_t i = 0; from && i < from->overlays.n; i++)
         m_list_add(&b->overlays, from->overlays.items[i]);
     m_list_add(&m->branches, b);
@@ -77,66 +78,6 @@ m_set m_head_check(const char *expected, const m_branch *b)
 
 /* ----------------------------------------------------------------- entries */
 
-static bool given_same(const char *given, const char *stored)
-{
-    return !given || m_same(given, stored);
-}
-
-/* The normal form of what the caller gives. */
-static const char *parts_normal(const ramet_entry_in *in, char *buf, size_t size)
-{
-    if (in->parts)
-        return in->parts;
-    if (!in->text)
-        return "[]";
-    size_t n = (size_t)snprintf(buf, size, "[{\"type\":\"text\",\"text\":\"");
-    for (const char *p = in->text; *p && n + 8 < size; p++) {
-        if (*p == '"' || *p == '\\' || *p == '\n')
-            buf[n++] = '\\';
-        buf[n++] = *p == '\n' ? 'n' : *p;
-    }
-    snprintf(buf + n, size - n, "\"}]");
-    return buf;
-}
-
-/* The text parts joined by a blank line. */
-static void parts_text(const char *parts, char *buf, size_t size)
-{
-    static const char mark[] = "{\"type\":\"text\",\"text\":\"";
-    size_t n = 0;
-    bool first = true;
-    for (const char *p = strstr(parts, mark); p; p = strstr(p, mark), first = false) {
-        if (!first)
-            n += (size_t)snprintf(buf + n, size - n, "\n\n");
-        for (p += sizeof mark - 1; *p != '"' && n + 4 < size; p++) {
-            if (*p == '\\')
-                buf[n++] = *++p == 'n' ? '\n' : *p;
-            else
-                buf[n++] = *p;
-        }
-    }
-    buf[n] = 0;
-}
-
-bool m_entry_equal(const m_entry *e, const ramet_entry_in *in)
-{
-    char buf[4096];
-    if (in->id && !m_same(in->id, e->id))
-        return false;
-    if (in->role != e->role || strcmp(parts_normal(in, buf, sizeof buf), e->parts) != 0)
-        return false;
-    if (in->usage) {
-        const ramet_usage *u = in->usage, *v = &e->usage;
-        if (!e->has_usage || u->input != v->input || u->output != v->output ||
-            u->cached != v->cached || u->cost != v->cost || !m_same(u->currency, v->currency))
-            return false;
-    }
-    return given_same(in->format, e->format) && given_same(in->body, e->body) &&
-           given_same(in->turn_id, e->turn_id) && given_same(in->channel, e->channel) &&
-           given_same(in->author, e->author) && given_same(in->state_delta, e->delta) &&
-           (!in->created || in->created == e->created);
-}
-
 static m_entry *entry_new(model *m, const char *user, const char *client, m_branch *b,
                           const ramet_entry_in *in)
 {
@@ -148,8 +89,8 @@ static m_entry *entry_new(model *m, const char *user, const char *client, m_bran
     e->owner = b;
     e->by = s;
     e->role = in->role;
-    e->parts = model_text(m, parts_normal(in, parts, sizeof parts));
-    parts_text(e->parts, text, sizeof text);
+    e->parts = model_text(m, m_parts_normal(in, parts, sizeof parts));
+    m_parts_text(e->parts, text, sizeof text);
     e->text = model_text(m, text);
     e->format = model_text(m, in->format ? in->format : "ramet");
     e->body = model_text(m, in->body);
@@ -224,7 +165,8 @@ static m_set batch_check(const m_branch *b, size_t kept, const ramet_entry_in *i
         if (!in[i].id)
             continue;
         const m_entry *there = m_branch_entry(b, in[i].id);
-        if (there && (size_t)there->position < kept && !(retry && m_entry_equal(there, &in[i])))
+        if (there && (size_t)there->position < kept &&
+            !(retry && m_entry_equal(m_entry_shown(b, there), &in[i])))
             bad |= M(ENTRY_EXISTS);
     }
     return bad;
@@ -403,6 +345,31 @@ static void fork_dress(model *m, m_session *f, const m_session *s, const ramet_f
     f->expires = in->ephemeral_us > 0 ? m->now + in->ephemeral_us : 0;
 }
 
+int64_t m_adk_kept(const m_branch *adk, const m_branch *main, size_t kept)
+{
+    size_t cut;
+    adk_find(adk, NULL, main, kept, &cut);
+    return (int64_t)cut;
+}
+
+m_session *m_fork_at(model *m, const char *user, m_session *s, const ramet_fork_in *in,
+                     const m_branch *from, size_t cut, const m_branch *adk, size_t adk_cut)
+{
+    m_session *f = m_new(m, s->tree, in->id, user ? user : s->owner);
+    fork_dress(m, f, s, in);
+    f->parent = s;
+    f->cut = (ramet_cut){RAMET_CUT_EXACT, cut ? from->path[cut - 1]->id : NULL,
+                         cut ? RAMET_AFTER : RAMET_BEFORE, (int64_t)cut};
+    f->cut_at = cut ? from->path[cut - 1] : NULL;
+    f->cut_side = RAMET_AFTER;
+    f->head = f->first = branch_new(m, f, from, cut, RAMET_LOG_MAIN, in->type);
+    if (adk)
+        f->adk = branch_new(m, f, adk, adk_cut, RAMET_LOG_ADK, in->type);
+    if (f->head->filled || (f->adk && f->adk->filled))
+        m_fills_inherit(f, s);
+    return f;
+}
+
 m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in *in, m_answer *out)
 {
     m_session *s;
@@ -433,17 +400,13 @@ m_set model_fork(model *m, const char *user, const char *id, const ramet_fork_in
         free(tags.items);
         return bad ? bad : M(OK);
     }
-    m_session *f = m_new(m, s->tree, in->id, user ? user : s->owner);
-    fork_dress(m, f, s, in);
-    f->parent = s;
+    m_session *f =
+        m_fork_at(m, user, s, in, from, (size_t)out->cut.position, may_adk ? adk : NULL, adk_cut);
     f->tags = tags;
     f->cut = out->cut;
     f->cut_at = in->at.entry_id ? m_branch_entry(from, in->at.entry_id) : NULL;
     f->cut_side = in->at.side;
-    f->head = f->first = out->branch =
-        branch_new(m, f, from, (size_t)out->cut.position, RAMET_LOG_MAIN, in->type);
-    if (adk && may_adk)
-        f->adk = branch_new(m, f, adk, adk_cut, RAMET_LOG_ADK, in->type);
+    out->branch = f->head;
     out->session = f;
     return M(OK);
 }
@@ -603,7 +566,7 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
         const m_entry *e = s->head->path[cut];
         if (strcmp(e->channel, channel) != 0)
             continue;
-        if (matched == n || !m_entry_equal(e, &in[matched]))
+        if (matched == n || !m_entry_equal(m_entry_shown(s->head, e), &in[matched]))
             break;
         matched++;
     }
@@ -658,8 +621,8 @@ static bool list_has(const m_list *l, const void *item)
     return false;
 }
 
-/* Adds an entry of a path, and what belongs to it, to the copies; of: the session of each. */
-static void pick_take(const m_branch *b, const m_entry *e, m_session *s, m_list *copies, m_list *of)
+/* Adds an entry of a path, and what belongs to it, to the copies; of: the path of each. */
+static void pick_take(m_branch *b, const m_entry *e, m_list *copies, m_list *of)
 {
     tool_part *t;
     size_t n = path_tools(b, &t);
@@ -674,7 +637,7 @@ static void pick_take(const m_branch *b, const m_entry *e, m_session *s, m_list 
     for (size_t i = 0; i < b->n; i++)
         if (marked[i] && !list_has(copies, b->path[i])) {
             m_list_add(copies, b->path[i]);
-            m_list_add(of, s);
+            m_list_add(of, b);
         }
     free(marked);
     free(t);
@@ -697,7 +660,7 @@ static m_set picks_find(model *m, const char *user, const m_session *to, const r
             bad |=
                 b ? M(ENTRY_NOT_FOUND) : m_branch_missing(s, RAMET_LOG_MAIN, in->picks[i].branch);
         else
-            pick_take(b, e, s, copies, of);
+            pick_take(b, e, copies, of);
     }
     return bad;
 }
@@ -718,24 +681,28 @@ static m_set source_find(model *m, const char *user, const m_session *to, const 
         bad |= M(MERGE_REFUSED);
     if ((*b)->n == shared || (in->mode == RAMET_FAST_FORWARD && shared < to->head->n))
         bad |= M(MERGE_REFUSED);
+    if (in->mode == RAMET_FAST_FORWARD && s != to && ((*b)->filled || to->head->filled) &&
+        !m_fills_same(s, to))
+        bad |= M(MERGE_REFUSED);
     for (size_t i = shared; in->mode == RAMET_SPLICE && i < (*b)->n; i++) {
         m_list_add(copies, (*b)->path[i]);
-        m_list_add(of, s);
+        m_list_add(of, *b);
     }
     if (in->mode == RAMET_LAND && (*b)->n) {
         m_list_add(copies, (*b)->path[(*b)->n - 1]);
-        m_list_add(of, s);
+        m_list_add(of, *b);
     }
     return bad;
 }
 
 /* Returns the copy. */
 static m_entry *copy_write(model *m, const char *user, const char *client, m_branch *b,
-                           const ramet_merge_in *in, m_entry *from, m_session *of)
+                           const ramet_merge_in *in, m_entry *from, const m_branch *of)
 {
+    const m_entry *shown = m_entry_shown(of, from);
     ramet_entry_in land = {.role = RAMET_USER, .text = in->text};
     ramet_entry_in copy = {.role = from->role,
-                           .parts = from->parts,
+                           .parts = shown->parts,
                            .format = strcmp(from->format, "ramet") == 0 ? NULL : from->format,
                            .body = from->body,
                            .channel = from->channel,
@@ -745,7 +712,7 @@ static m_entry *copy_write(model *m, const char *user, const char *client, m_bra
     bool lands = in->mode == RAMET_LAND;
     m_entry *e = entry_new(m, lands ? user : NULL, client, b, lands ? &land : &copy);
     e->from = from;
-    e->of = of;
+    e->of = of->session;
     return e;
 }
 

@@ -124,7 +124,7 @@ static bool result_hidden(const m_branch *b, size_t at)
 
 bool m_context_shows(const m_branch *b, size_t at, const char **text)
 {
-    *text = b->path[at]->text;
+    *text = m_entry_shown(b, b->path[at])->text;
     if (!b->overlays.n)
         return true;
     for (size_t i = 0; i < b->overlays.n; i++) {

@@ -223,6 +223,23 @@ static void main_list(const m_list *changed, m_list *out)
             m_list_add(out, changed->items[i]);
 }
 
+/* Takes out the branches that a template is pinned on; how many there were. */
+static size_t pins_drop(const model *m, m_list *asked)
+{
+    size_t left = 0, n = asked->n;
+    for (size_t i = 0; i < n; i++) {
+        bool pinned = false;
+        for (size_t k = 0; k < m->templates.n; k++) {
+            const m_template *t = m->templates.items[k];
+            pinned |= !t->removed && t->branch == asked->items[i];
+        }
+        if (!pinned)
+            asked->items[left++] = asked->items[i];
+    }
+    asked->n = left;
+    return n - left;
+}
+
 m_set model_prune(model *m, const char *user, const char *id, const ramet_prune_in *in,
                   m_pruned *out)
 {
@@ -235,7 +252,8 @@ m_set model_prune(model *m, const char *user, const char *id, const ramet_prune_
         return M(HELD);
     int64_t before = tree_free(m, s->tree);
     bad |= prune_ask(s, in, &asked);
-    out->kept = bad ? 0 : take(m, &asked, &changed);
+    size_t pins = pins_drop(m, &asked);
+    out->kept = bad ? 0 : take(m, &asked, &changed) + pins;
     if (!in->others && out->kept)
         bad |= M(BRANCH_NEEDED);
     if (!bad)

@@ -197,7 +197,7 @@ static void first_words(const m_session *s, char *out, size_t size)
     out[0] = 0;
     for (size_t i = 0; i < s->head->n && i < TITLE_LOOK && !out[0]; i++)
         if (s->head->path[i]->role == RAMET_USER)
-            first_line(s->head->path[i]->text, TITLE_CHARS, out, size);
+            first_line(m_entry_shown(s->head, s->head->path[i])->text, TITLE_CHARS, out, size);
 }
 
 void m_words(const m_session *s, char *out, size_t size)

@@ -10,7 +10,7 @@
 static const int64_t lifetimes[] = {0, 999, 3000001, 600000001};
 
 /* A session was made: its id is known now, and the slot points to it. */
-static void session_made(world *w, m_session *s, int32_t slot, const ramet_session *got)
+void fork_made(world *w, m_session *s, int32_t slot, const ramet_session *got)
 {
     if (!s->id) {
         if (model_find(&w->m, got->id))
@@ -24,7 +24,7 @@ static void session_made(world *w, m_session *s, int32_t slot, const ramet_sessi
 }
 
 /* When every slot is taken, the store makes the id. */
-static const char *new_id(world *w, const op *o, int32_t slot)
+const char *fork_id(world *w, const op *o, int32_t slot)
 {
     if (o->a[A_UUID] || (!o->a[A_STRICT] && slot_session(w, slot)))
         return NULL;
@@ -36,7 +36,7 @@ void run_create(world *w, const op *o)
     const char *const *tags;
     size_t n_tags = content_tags(o->a[A_TAGS], &tags);
     const char *owner = user_name(o->a[A_OWNER]);
-    ramet_session_in in = {.id = new_id(w, o, o->a[A_S]),
+    ramet_session_in in = {.id = fork_id(w, o, o->a[A_S]),
                            .title = content_title(o->a[A_TITLE]),
                            .tags = tags,
                            .n_tags = n_tags,
@@ -50,7 +50,7 @@ void run_create(world *w, const op *o)
     w->m.got = ramet_session_create(w->call, &in, &got);
     world_judge(w, w->m.got, model_create(&w->m, w->user, &in, &a));
     if (a.session && !world_failed(w))
-        session_made(w, a.session, o->a[A_S], got);
+        fork_made(w, a.session, o->a[A_S], got);
 }
 
 void run_fork(world *w, const op *o)
@@ -69,7 +69,7 @@ void run_fork(world *w, const op *o)
         .cut = (ramet_cut_policy)o->a[A_CUT],
         .adk_at = {entry_ref(w, s, s ? s->adk : NULL, o->a[A_ADK]),
                    o->a[A_ADK] & 1 ? RAMET_BEFORE : RAMET_AFTER},
-        .id = new_id(w, o, o->a[A_TO]),
+        .id = fork_id(w, o, o->a[A_TO]),
         .title = content_title(o->a[A_TITLE]),
         .reason = content_reason(o->a[A_REASON]),
         .tags = tags,
@@ -93,15 +93,16 @@ void run_fork(world *w, const op *o)
         return;
     same_int(w, "cut.policy", (int64_t)cut.policy, (int64_t)in.cut);
     same_cut(w, "cut", cut.entry_id, cut.side, cut.position, NULL, &a, &in.at);
-    session_made(w, a.session, o->a[A_TO], got);
+    fork_made(w, a.session, o->a[A_TO], got);
 }
 
 /* ----------------------------------------------------------------- entries */
 
 /* Gives an entry that is on the path again: 1 as it was given, 2 without the fields that may be
  * left out, 3 with another text. */
-static void content_again(content *c, const m_entry *e, int how)
+static void content_again(content *c, const m_branch *b, const m_entry *record, int how)
 {
+    const m_entry *e = m_entry_shown(b, record);
     memset(c, 0, sizeof *c);
     c->in =
         (ramet_entry_in){.id = e->id, .role = e->role, .parts = e->parts, .channel = e->channel};
@@ -146,7 +147,7 @@ void run_append(world *w, const op *o)
     for (size_t i = 0; i < n; i++)
         content_make(&c[i], o->a[A_C], (int)i, o->a[A_ID], log, w->m.now);
     if (n && o->a[A_RE] && o->a[A_RE] < 4 && b && b->n)
-        content_again(&c[n / 2], b->path[b->n - 1 - (size_t)o->a[A_ID] % b->n], o->a[A_RE]);
+        content_again(&c[n / 2], b, b->path[b->n - 1 - (size_t)o->a[A_ID] % b->n], o->a[A_RE]);
     if (n > 2 && o->a[A_RE] == 4)
         content_make(&c[n - 1], o->a[A_C], 0, o->a[A_ID], log, w->m.now);
     for (size_t i = 0; i < n; i++)
@@ -187,7 +188,7 @@ static void replace(world *w, const op *o, ramet_move_kind kind)
     if (edit && o->a[A_RE] == 4)
         entries[0].id = at; /* a new version under the old name */
     if (edit && o->a[A_RE] && o->a[A_RE] < 4 && s && s->head->n) {
-        content_again(&c[0], s->head->path[(size_t)o->a[A_C] % s->head->n], o->a[A_RE]);
+        content_again(&c[0], s->head, s->head->path[(size_t)o->a[A_C] % s->head->n], o->a[A_RE]);
         entries[0] = c[0].in;
     }
     if (edit && o->a[A_ROLE])
@@ -235,7 +236,7 @@ static size_t sync_list(const world *w, const op *o, const m_session *s, content
             continue;
         bool last = n + 1 == keep, middle = n == keep / 2;
         bool differs = (o->a[A_CHANGE] == 1 && last) || (o->a[A_CHANGE] == 2 && middle);
-        content_again(&c[n], e, differs ? 3 : 2);
+        content_again(&c[n], s->head, e, differs ? 3 : 2);
         c[n].in.id = o->a[A_ID] % (differs ? 4 : 2) ? e->id : NULL;
         n++;
     }

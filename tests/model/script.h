@@ -94,6 +94,8 @@ typedef enum {
     X(suggest, 5, 5, 3, 1, 3, A_S, A_BR)                                                           \
     X(overlay, 20, 30, 20, 3, 6, A_S, A_AT, A_K, A_REASON, A_XH)                                   \
     X(overlay_remove, 8, 12, 8, 1, 2, A_S, A_K, A_XH)                                              \
+    X(template, 12, 4, 10, 3, 4, A_S, A_AT, A_K)                                                   \
+    X(chat, 20, 8, 18, 8, 6, A_K, A_TO, A_UUID, A_C, A_TITLE, A_PRIVATE)                           \
     X(edit, 25, 80, 15, 8, 5, A_S, A_AT, A_ID, A_C, A_RE, A_ROLE, A_XH)                            \
     X(regenerate, 15, 50, 10, 3, 3, A_S, A_AT, A_N, A_ID, A_C, A_XH)                               \
     X(sync, 25, 25, 15, 2, 8, A_S, A_KEEP, A_CHANGE, A_ADD, A_ID, A_C, A_CH, A_XH)                 \
@@ -136,6 +138,8 @@ typedef enum {
     X(tree, 10, 1, 4, 1, 1, A_S, A_TREE)                                                           \
     X(fork_points, 12, 12, 8, 5, 4, A_S)                                                           \
     X(compare, 15, 15, 8, 8, 15, A_S, A_BR, A_S1, A_B1, A_S2, A_LIM)                               \
+    X(templates, 4, 1, 2, 1, 1, A_LIM)                                                             \
+    X(record_view, 6, 3, 5, 2, 4, A_S, A_LIM)                                                      \
     X(verdicts, 4, 1, 0, 0, 0, A_S, A_TREE, A_K, A_LIM)                                            \
     X(search, 10, 5, 8, 2, 2, A_Q, A_S, A_TREE, A_S1, A_TAGS, A_AGENT, A_ROLE, A_LIM, A_K)         \
     X(search_update, 1, 0, 1, 0, 0, A_TREE)                                                        \

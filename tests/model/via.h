@@ -13,6 +13,7 @@
 #include "ramet/memory.h"
 #include "ramet/merge.h"
 #include "ramet/retention.h"
+#include "ramet/templates.h"
 
 #ifndef OVER_HTTP
 enum { OVER_WIRE = 0 };
@@ -86,6 +87,11 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_switch(c, ...) VIA(c, ramet_switch, __VA_ARGS__)
 #define ramet_overlay_set(c, ...) VIA(c, ramet_overlay_set, __VA_ARGS__)
 #define ramet_overlay_remove(c, ...) VIA(c, ramet_overlay_remove, __VA_ARGS__)
+#define ramet_template_add(c, ...) VIA(c, ramet_template_add, __VA_ARGS__)
+#define ramet_template_update(c, ...) VIA(c, ramet_template_update, __VA_ARGS__)
+#define ramet_template_remove(c, ...) VIA(c, ramet_template_remove, __VA_ARGS__)
+#define ramet_templates(c, ...) VIA(c, ramet_templates, __VA_ARGS__)
+#define ramet_template_chat(c, ...) VIA(c, ramet_template_chat, __VA_ARGS__)
 #define ramet_edit(c, ...) VIA(c, ramet_edit, __VA_ARGS__)
 #define ramet_regenerate(c, ...) VIA(c, ramet_regenerate, __VA_ARGS__)
 #define ramet_sync(c, ...) VIA(c, ramet_sync, __VA_ARGS__)

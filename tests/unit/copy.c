@@ -7,6 +7,7 @@
 #include "ramet/branches.h"
 #include "ramet/retention.h"
 #include "ramet/overlays.h"
+#include "ramet/templates.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
 #include "ramet/merge.h"
@@ -191,6 +192,16 @@ static void plant(void)
     ramet_call *guest = as("guest");
     ok_for(guest, ramet_call_share(guest, share->token, NULL));
     ok_for(guest, ramet_share_visit(guest));
+    ramet_template *pinned;
+    ramet_session *chat;
+    ramet_template_value value = {"name", "Ann"};
+    ok(ramet_template_add(
+        T.call,
+        &(ramet_template_in){
+            .session = "f", .name = "a template", .placeholders = &value.name, .n_placeholders = 1},
+        &pinned));
+    ok(ramet_template_chat(T.call, pinned->id,
+                           &(ramet_template_use){.values = &value, .n_values = 1}, &chat));
     ramet_token *token;
     ok(ramet_token_add(T.call, &(ramet_token_in){.user = "bob"}, &token));
     ramet_verdict *verdict;

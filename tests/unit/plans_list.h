@@ -234,6 +234,21 @@
     X(overlay_of_tree, "2")                                                                        \
     X(overlay_clear, "2")                                                                          \
     X(overlay_prune, "2")                                                                          \
+    X(template_add, "'new',1,1,1,1,0,0,'a','[]',0,'ann',1")                                        \
+    X(template_get, "'p5'")                                                                        \
+    X(template_home, "'p5'")                                                                       \
+    X(template_set, "'p5',1,1,0,0,'a','[]',0,1")                                                   \
+    X(template_del, "'p5'")                                                                        \
+    X(template_clear, "2,2")                                                                       \
+    X(template_count, "2,2")                                                                       \
+    X(template_on, "2,2,2")                                                                        \
+    X(template_all, "'p5',5")                                                                      \
+    X(template_of_member, "'few','~',5")                                                           \
+    X(template_of_user, "'few','~',5")                                                             \
+    X(template_of_tree, "2")                                                                       \
+    X(fill_get, "1,100005")                                                                        \
+    X(fill_set, "1,100005,'[]'")                                                                   \
+    X(fill_of_tree, "2")                                                                           \
     X(prompt_add, "1,'new',1,1,1,'a','\\x00','\\x00'")                                             \
     X(prompt_of_tree, "2")                                                                         \
     X(prompt_get, "1,'r5'")                                                                        \
@@ -356,7 +371,7 @@
     X(copy_tree_add, "900000,'new',1,1,0,''")                                                      \
     X(copy_tree_cut, "5")                                                                          \
     X(copy_session_add, "900000,1,'new',1,0,'ann',0,'t',0,NULL,NULL,NULL,0,'',0,NULL,NULL,0,0,0,"  \
-                        "0,0,0,0,0,0,0,0,1,1,0,0,0,0,''")                                          \
+                        "0,0,0,0,0,0,0,0,1,1,0,0,0,0,'',NULL")                                     \
     X(copy_session_cut, "1,1,100005")                                                              \
     X(copy_session_drop, "1,100005")                                                               \
     X(copy_session_free, "'f5',1")                                                                 \
@@ -387,6 +402,9 @@
     X(copy_share_read, "5,5,'',6,5")                                                               \
     X(copy_share_cut, "1,1,'l5'")                                                                  \
     X(copy_share_drop, "1,'l5'")                                                                   \
+    X(copy_template_read, "5,5,'',6,5")                                                            \
+    X(copy_template_cut, "1,1,'p5'")                                                               \
+    X(copy_template_drop, "1,'p5'")                                                                \
     X(copy_verdict_read, "1,500,3,5")                                                              \
     X(copy_verdict_cut, "1,500")                                                                   \
     X(copy_verdict_free, "500,2")                                                                  \
@@ -461,6 +479,7 @@
     X(orphan_verdict, "fsck compares whole tables")                                                \
     X(orphan_share, "fsck compares whole tables")                                                  \
     X(orphan_overlay, "fsck compares whole tables")                                                \
+    X(orphan_template, "fsck compares whole tables")                                               \
     X(orphan_prompt, "fsck compares whole tables")                                                 \
     X(prompt_clear, "gc removes all prompts of a session")                                         \
     X(prompt_prune, "gc removes all prompts of pruned branches")                                   \
@@ -490,12 +509,12 @@
      "bigint,bigint,bigint,bigint,bigint,bigint)",                                                 \
      "1,0,1,100005,7,'\\x01',1,'\\x00',1,1,900000,1,'new','\\x00',1,NULL,NULL,NULL,NULL,"          \
      "NULL,1,NULL,NULL,NULL,0,0,0,1,1,1,1,1,1"},                                                   \
-    {"whole_fork", "SELECT $44,$45",                                                               \
+    {"whole_fork", "SELECT $45,$46",                                                               \
      "(bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,"        \
-     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,bigint,text,bigint,bigint,text,bigint," \
+     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,text,bigint,bigint,text,bigint," \
      "text,text,text,text,bigint,text,bigint,text,text,bigint,bigint,bigint,bigint,bigint,"        \
      "bigint,text,bigint,bigint,bigint,bigint,bigint,bigint,bigint)",                              \
-     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',0,900000,1,'new',1,1,"        \
+     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0,900000,1,'new',1,1,"      \
      "'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,900000,0,0,1,0,'',0,1,1,1,1,1,1"},             \
     {"many_stamp", "put_stamp",                                                                    \
      "(put_stamp[],bigint)",                                                                       \
@@ -509,7 +528,7 @@
      "1)]::put_growth[],2"},                                                                       \
     {"many_branch", "put_branch",                                                                  \
      "(put_branch[])",                                                                             \
-     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00',0)]::put_branch[]"},                        \
+     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0)]::put_branch[]"},                      \
     {"many_session", "put_session",                                                                \
      "(put_session[])",                                                                            \
      "ARRAY[ROW(900000,1,'new',1,1,'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,1,0,0,1,0,"       \

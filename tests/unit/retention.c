@@ -8,6 +8,7 @@
 #include "ramet/memory.h"
 #include "ramet/merge.h"
 #include "ramet/retention.h"
+#include "ramet/templates.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -233,6 +234,10 @@ Test(retention, pins_holds_and_running_turns_stay)
     make("tree");
     make("busy");
     make("free");
+    make("template");
+    say("template", "a");
+    ramet_template *made;
+    ok(ramet_template_add(T.call, &(ramet_template_in){.session = "template", .name = "t"}, &made));
     ramet_turn *t = turn_start("busy", &(ramet_turn_in){MESSAGE("m")});
     ok(ramet_hold_set(T.call, "held", &(ramet_hold_in){0}, NULL));
     ok(ramet_hold_set(T.call, "tree", &(ramet_hold_in){.tree = true}, NULL));
@@ -242,6 +247,7 @@ Test(retention, pins_holds_and_running_turns_stay)
     cr_assert_str_eq(explain("held")->kept, "it is on hold");
     cr_assert_str_eq(explain("tree")->kept, "its tree is on hold");
     cr_assert_str_eq(explain("busy")->kept, "a turn is running in it");
+    cr_assert_str_eq(explain("template")->kept, "chats are made from it: it is a template");
     cr_assert_eq(run((ramet_retention_run_in){0}).sessions, 1);
     turn_stop(t->id, RAMET_TURN_DONE);
     cr_assert(explain("busy")->goes, "the turn has ended");

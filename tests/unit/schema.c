@@ -207,7 +207,8 @@ static const char *const sorters[] = {
     "attached_heirs",    "feedback_of",      "entry_segments",    "copy_branches",
     "copy_trees_since",  "event_texts",      "session_by_time",   "statistics_by_time",
     "copy_unordered",    "sandbox_user*",    "active_*",          "attached_home",
-    "entry_home",        "overlay_set",      "overlay_prune",     "rule_all"};
+    "entry_home",        "overlay_set",      "overlay_prune",     "rule_all",
+    "template_of_member"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {

@@ -173,7 +173,9 @@ int cmd_log(cli *c)
     if (opt_flag(c, "graph"))
         return graph_show(c, s);
     in.channel = opt_text(c, "channel");
-    in.view = opt_flag(c, "context") ? RAMET_VIEW_CONTEXT : RAMET_VIEW_RECORD;
+    in.view = opt_flag(c, "context")  ? RAMET_VIEW_CONTEXT
+              : opt_flag(c, "record") ? RAMET_VIEW_RECORD
+                                      : RAMET_VIEW_SHOWN;
     in.log = log && strcmp(log, "adk") == 0 ? RAMET_LOG_ADK : RAMET_LOG_MAIN;
     return log_path(c, s, &in);
 }

@@ -9,7 +9,6 @@
 #include "base/util.h"
 #include "form/native.h"
 
-
 static int change_answer(cli *c, const ramet_overlay_out *out, const char *done)
 {
     char id[24], branch[24];

@@ -53,7 +53,7 @@ ramet_status entries_known(txn *tx, const branch_row *b, entry_new *list, size_t
         }
         ramet_entry have;
         uint8_t hash[HASH_LEN];
-        if (!entry_load(tx, b->meta.tree, k, &have, hash))
+        if (!entry_load(tx, b, k, &have, hash))
             return txn_status(tx);
         if (!entry_same(tx->call, e, &have))
             return call_fail(tx->call, RAMET_ENTRY_EXISTS,

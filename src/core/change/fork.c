@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
+#include "core/model/fill.h"
 #include "core/event.h"
 #include "core/change/move.h"
 #include "core/model/path.h"
@@ -23,6 +24,8 @@
 #include "core/txn.h"
 
 #include <assert.h>
+
+#define NAME_CHARS 500 /* of a name with values in it */
 
 static ramet_status fork_access(txn *tx, const session_full *s, const ramet_fork_in *in)
 {
@@ -37,7 +40,7 @@ static ramet_status fork_access(txn *tx, const session_full *s, const ramet_fork
 }
 
 /* The adk log may hold credentials: a caller who may not read it must not get it through a fork. */
-static bool adk_read(txn *tx, const session_full *s)
+bool fork_reads_adk(txn *tx, const session_full *s)
 {
     if (share_only(tx, &s->access))
         return false;
@@ -67,7 +70,7 @@ static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, 
 {
     if (in->branch && in->branch != s->head)
         TRY(branch_open(tx, &s->brief, RAMET_LOG_MAIN, in->branch, from));
-    s->adk = adk_read(tx, s) ? adk_head_of(tx, &s->brief, from->meta.id) : 0;
+    s->adk = fork_reads_adk(tx, s) ? adk_head_of(tx, &s->brief, from->meta.id) : 0;
     if (in->blank) {
         *cut = (cut_result){.shown = {.side = RAMET_BEFORE}};
         return RAMET_OK;
@@ -94,6 +97,17 @@ static const char *inherited_config(txn *tx, const session_full *s)
         return s->agent_config;
     ramet_agent shown = session_agent(tx, s);
     return agent_config(tx->arena, &shown);
+}
+
+/* The name that the fork is known by until it has its own. */
+static const char *fork_name(txn *tx, const fork_job *j, const session_full *s,
+                             const branch_row *from)
+{
+    const char *name = session_base_title(tx, s, from->meta.id == s->head ? from : NULL);
+    if (!j->fill)
+        return name;
+    name = fill_plain(tx->arena, &j->fill->levels[j->fill->n - 1], name);
+    return text_preview(tx->arena, name, NAME_CHARS);
 }
 
 /* The new row, in the memory of the call: it is also the answer. */
@@ -124,7 +138,7 @@ static session_full fork_row(txn *tx, const fork_job *j, const session_full *s,
         .by_id = in->by_id ? arena_strdup(tx->arena, in->by_id) : user,
         .fork_entry = cut->shown.entry_id,
         .fork_side = (int)cut->shown.side,
-        .from_title = session_base_title(tx, s, from->meta.id == s->head ? from : NULL),
+        .from_title = fork_name(tx, j, s, from),
         .expires = in->ephemeral_us > 0 ? tx->now + in->ephemeral_us : 0,
         .created = created,
         .updated = created,
@@ -148,19 +162,36 @@ static void source_guard(txn *tx, const session_full *s, const branch_row *head)
 static void fork_write(txn *tx, const fork_job *j, const session_full *s, const branch_row *from,
                        const cut_result *cut, session_full *f, branch_row *b)
 {
-    branch_row adk, b_adk;
+    branch_row adk, b_adk = {0}, path = *from;
     *f = fork_row(tx, j, s, from, cut);
-    branch_create(tx, from, cut->main, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_MAIN,
+    if (j->fill)
+        path.filled = cut->main;
+    branch_create(tx, &path, cut->main, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_MAIN,
                   j->in->type, b);
     f->first = f->head = b->meta.id;
     txn_assert(tx, f->tree == s->tree && b->meta.session == f->no);
     if (s->adk && branch_load(tx, s->tree, s->adk, &adk)) {
+        if (j->fill)
+            adk.filled = cut->adk;
         branch_create(tx, &adk, cut->adk, &f->brief, BRANCH_FIRST, f->created, RAMET_LOG_ADK,
                       j->in->type, &b_adk);
         f->first_adk = f->adk = b_adk.meta.id;
     }
     session_insert(tx, f, (const char *const *)j->tags, j->n_tags);
+    if (b->filled || b_adk.filled)
+        fill_set(tx, f->tree, f->no,
+                 j->fill ? fill_write(tx->call->hasher, tx->arena, j->fill)
+                         : fill_text(tx, s->tree, s->no));
     event_add(tx, f->tree, f->no, RAMET_EVENT_FORKED, b->meta.id, 0);
+}
+
+ramet_status fork_at_pin(txn *tx, const fork_job *j, const session_full *s, const branch_row *from,
+                         const cut_result *cut, session_full *f, branch_row *b)
+{
+    TRY(fork_access(tx, s, j->in));
+    TRY(session_id_free(tx, j->id));
+    fork_write(tx, j, s, from, cut, f, b);
+    return txn_status(tx);
 }
 
 ramet_status fork_make(txn *tx, const fork_job *j, session_full *s, const branch_row *head,
@@ -200,7 +231,7 @@ static ramet_status fork_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-static ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job *j)
+ramet_status fork_check(ramet_call *c, const ramet_fork_in *in, fork_job *j)
 {
     if (in->id)
         TRY(check_id(c, "id", in->id));

@@ -30,6 +30,7 @@
 #include "core/model/branch.h"
 #include "core/model/copied.h"
 #include "core/model/entry.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 #include "core/change/move.h"
 #include "core/change/overlay.h"
@@ -272,6 +273,22 @@ static ramet_status plan_land(txn *tx, merge_plan *p)
 }
 
 /* What the source and the target share, and whether the source has anything else. */
+/* A fast forward copies nothing, so the entries that it brings must say in the target what they say
+ * in the source: both have the same values (core/model/fill.c), or none. */
+static ramet_status values_check(txn *tx, const merge_plan *p)
+{
+    const session_full *a = &p->from.session, *b = &p->target;
+    if (a->no == b->no || (!p->from.branch.filled && !p->head.filled))
+        return RAMET_OK;
+    const char *have = fill_text(tx, a->tree, a->no), *want = fill_text(tx, b->tree, b->no);
+    TRY(txn_status(tx));
+    if (have && want && strcmp(have, want) == 0)
+        return RAMET_OK;
+    return refuse(tx, "mode",
+                  "the two sessions fill the placeholders of a template differently; splice, pick "
+                  "or land instead");
+}
+
 static ramet_status plan_from(txn *tx, merge_plan *p)
 {
     const ramet_merge_in *in = p->in;
@@ -289,7 +306,7 @@ static ramet_status plan_from(txn *tx, merge_plan *p)
                          "session %s has %lld entr%s of its own since the two parted; splice, pick "
                          "or land instead",
                          p->target.id, (long long)own, own == 1 ? "y" : "ies");
-    return RAMET_OK;
+    return in->mode == RAMET_FAST_FORWARD ? values_check(tx, p) : RAMET_OK;
 }
 
 /* --------------------------------------------------------------------- copies */

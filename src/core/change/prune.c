@@ -92,6 +92,18 @@ static const char *turn_reason(plan *p, const reach_branch *b)
     return arena_printf(p->tx->arena, "turn %s writes to it", t.shown.id);
 }
 
+/* A chat from a template begins with what is on its branch, now and later. */
+static const char *template_reason(plan *p, const reach_branch *b)
+{
+    db_stmt *q = db_query(p->tx->db, Q_template_on);
+    q_int(q, 1, p->tree.tree);
+    q_int(q, 2, b->session);
+    q_int(q, 3, b->id);
+    const char *id = q_row(q) ? q_keep_text(q, 0, p->tx->arena) : NULL;
+    q_end(q);
+    return id ? arena_printf(p->tx->arena, "template %s is pinned on it", id) : NULL;
+}
+
 /* Names the path that needs entries of a branch that is to be pruned. */
 static const char *need_reason(plan *p, const reach_branch *b)
 {
@@ -143,9 +155,10 @@ static void look_adk(void *arg, reach_branch *b)
 static void ask(plan *p, reach_branch *b)
 {
     const char *turn = turn_reason(p, b);
+    const char *pin = turn ? NULL : template_reason(p, b);
     b->asked = b->out = true;
-    if (turn)
-        stay(p, b, turn);
+    if (turn || pin)
+        stay(p, b, turn ? turn : pin);
 }
 
 /* Its path is the beginning of the head's path: a prune would remove nothing. */
@@ -185,6 +198,11 @@ static ramet_status ask_one(plan *p, int64_t branch)
                          (long long)branch, p->session.id);
     if (b->out)
         return RAMET_OK;
+    const char *pin = template_reason(p, b);
+    TRY(txn_status(p->tx));
+    if (pin)
+        return call_fail(p->tx->call, RAMET_BRANCH_NEEDED, "branch_id",
+                         "branch b%lld cannot be pruned: %s", (long long)branch, pin);
     ask(p, b);
     TRY(txn_status(p->tx));
     if (!b->asked)

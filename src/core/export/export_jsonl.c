@@ -41,8 +41,8 @@ static bool is(const record_column *c, const char *column)
 /* A branch that is named for what it was: without it the row says less, and is still right. */
 static bool branch_optional(record_kind kind, const record_column *c)
 {
-    return is(c, "over") || is(c, "first_adk") || is(c, "adk") || is(c, "fa") || is(c, "ta") ||
-           (kind == RECORD_BRANCH && is(c, "parent"));
+    return is(c, "over") || is(c, "first_adk") || is(c, "adk") || is(c, "adk_branch") ||
+           is(c, "fa") || is(c, "ta") || (kind == RECORD_BRANCH && is(c, "parent"));
 }
 
 static bool branch_number(const row_writer *w, const record_column *c, int64_t *id)
@@ -262,7 +262,8 @@ static void branch_write(export_job *j, export_tree *t, const export_branch *b)
                    {"created", r->created},
                    {"len", b->len},
                    {"touched", b->full ? r->touched : r->created},
-                   {"overlay", export_branch_overlay(t, b)}};
+                   {"overlay", export_branch_overlay(t, b)},
+                   {"filled", b->full ? r->filled : 0}};
     row_writer w = {j, t, RECORD_BRANCH};
     copy_cell row[RECORD_COLUMNS] = {{0}};
     char start[2 * HASH_LEN + 1];
@@ -522,6 +523,22 @@ static bool task_each(void *arg, const copy_table *table, copy_cell *row)
     return row[record_column_at(table, "deleted")].number || row_each(arg, table, row);
 }
 
+/* Only with everything that it is pinned on; the adk log of one may be left out. */
+static bool template_each(void *arg, const copy_table *table, copy_cell *row)
+{
+    const row_writer *w = arg;
+    copy_cell *adk = &row[record_column_at(table, "adk_branch")],
+              *adk_len = &row[record_column_at(table, "adk_len")];
+    const export_branch *b =
+        export_branch_at(w->tree, row[record_column_at(table, "branch")].number);
+    const export_branch *beside = adk->number ? export_branch_at(w->tree, adk->number) : NULL;
+    if (!b || !b->n || b->len < row[record_column_at(table, "len")].number)
+        return true;
+    if (!beside || !beside->n || beside->len < adk_len->number)
+        adk->number = adk_len->number = 0;
+    return row_each(arg, table, row);
+}
+
 /* Names of the index of turns that begin with a word and the number of a session: that number is
  * the store's. */
 static const char *const numbered[] = {"key ", "move "};
@@ -726,6 +743,7 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
     rows_write(j, t, RECORD_FEEDBACK);
     rows_each(j, t, RECORD_VERDICT, verdict_each);
     notes_write(j, t);
+    rows_each(j, t, RECORD_TEMPLATE, template_each);
     attachments_find(j, t);
     return RAMET_OK;
 }

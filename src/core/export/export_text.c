@@ -13,6 +13,7 @@
 #include "core/export/export.h"
 
 #include "core/call.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 
 #include <stdio.h>
@@ -26,6 +27,8 @@ typedef struct text_writer {
     export_tree *tree;
     const export_session *session;
     bool html;
+    const export_branch *head; /* the path that is shown */
+    fill values;               /* of its session */
 } text_writer;
 
 /* ------------------------------------------------------------------------ words */
@@ -247,26 +250,33 @@ static bool entry_show(void *arg, const ramet_entry *e)
     return export_flush(j, false) && export_tick(j, 1);
 }
 
-static bool entry_put(void *arg, const export_branch *b, const ramet_entry *e,
+static bool entry_put(void *arg, const export_branch *b, const ramet_entry *stored,
                       const entry_cols *cols, int64_t peer)
 {
+    text_writer *w = arg;
+    ramet_entry shown = *stored;
     (void)b;
     (void)cols;
     (void)peer;
-    return entry_show(arg, e);
+    if (fill_covers(&w->head->row, shown.position))
+        fill_entry(w->tree->tx, &w->values, &w->head->row, &shown, w->job->entry);
+    return entry_show(w, &shown);
 }
 
 /* -------------------------------------------------------------------------- paths */
 
-/* Entries [from, to) of the path that ends with a branch. */
+/* Entries [from, to) of the path that ends with a branch, as its session shows them. */
 static void path_put(text_writer *w, const export_branch *head, int64_t from, int64_t to)
 {
     const export_tree *t = w->tree;
     VEC(const export_branch *) up = {0};
+    w->head = head;
     if (w->job->in->context) {
         export_context(w->job, t, head, from, to, entry_show, w);
         return;
     }
+    if (fill_covers(&head->row, from) && !fill_load(t->tx, &head->row, t->arena, &w->values))
+        return;
     for (const export_branch *b = head; b; b = export_branch_at(t, b->row.meta.parent))
         VEC_PUSH(t->arena, &up, b);
     for (size_t i = up.n; i-- > 0;) {
@@ -413,6 +423,12 @@ static void shared_put(text_writer *w, const export_session *with, int64_t n)
     buf_puts(out, w->html ? "\xe2\x80\x9d.</p>\n" : "\xe2\x80\x9d.*\n\n");
 }
 
+/* Whether a path says something else than that of another session at the same entries. */
+static bool values_differ(const text_writer *w, const export_branch *head, const export_session *of)
+{
+    return head->row.filled && strcmp(cell_text(w->session, "fill"), cell_text(of, "fill")) != 0;
+}
+
 static void session_put(text_writer *w)
 {
     const ramet_export_in *in = w->job->in;
@@ -429,7 +445,7 @@ static void session_put(text_writer *w)
                       w->tree,
                       p->row[record_column_at(&copy_tables[COPY_T_session], "head")].number)
                 : NULL;
-        if (before)
+        if (before && !values_differ(w, head, p))
             from = shared(w->tree, head, before);
         if (from)
             shared_put(w, p, from);

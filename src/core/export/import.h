@@ -55,12 +55,13 @@ typedef struct import_reader {
 typedef struct import_session {
     int64_t parent, created, no, depth;
     bool gone;
+    bool has_values; /* for entries that it was made with */
     int64_t line;
     int64_t last[RAMET_LOG_ADK + 1]; /* the branch where its record goes on, by log */
 } import_session;
 
 typedef struct import_branch {
-    int64_t session, parent, over, base, len, created, touched, overlay;
+    int64_t session, parent, over, base, len, created, touched, overlay, filled;
     int log, type;
     uint8_t start[HASH_LEN], tip[HASH_LEN];
     /* the first pass */

@@ -7,6 +7,7 @@
 #include "core/export/import.h"
 
 #include "core/call.h"
+#include "core/change/template.h"
 #include "core/check.h"
 #include "core/model/branch_note.h"
 #include "core/model/key.h"
@@ -338,6 +339,32 @@ static ramet_status note_check(check *k, const copy_cell *row, int64_t line)
     return RAMET_OK;
 }
 
+/* The branches of one log, and of the session, that a template is pinned on. */
+static bool pin_fits(const import_job *j, int64_t branch, int64_t session, ramet_log log,
+                     int64_t len)
+{
+    const import_branch *b = branch ? &j->t.branches[branch - 1] : NULL;
+    return b && b->session == session && b->log == (int)log && len > 0 && len <= b->len;
+}
+
+static bool template_fits(import_job *j, const copy_cell *row)
+{
+    const copy_table *t = &copy_tables[COPY_T_template];
+#define CELL(name) row[record_column_at(t, name)]
+    template_row one = {.placeholders =
+                            CELL("placeholders").null ? "" : CELL("placeholders").bytes};
+    const char **names, *name = CELL("name").bytes;
+    size_t n;
+    int64_t adk = CELL("adk_branch").number, session = CELL("session").number;
+    bool fits = template_names(j->line, &one, &names, &n) && *name &&
+                utf8_count(name) <= j->call->ramet->limits.title_chars &&
+                pin_fits(j, CELL("branch").number, session, RAMET_LOG_MAIN, CELL("len").number) &&
+                (adk ? pin_fits(j, adk, session, RAMET_LOG_ADK, CELL("adk_len").number)
+                     : !CELL("adk_len").number);
+#undef CELL
+    return fits;
+}
+
 static ramet_status row_check(check *k, record *r, int64_t line)
 {
     import_job *j = k->j;
@@ -370,7 +397,10 @@ static ramet_status row_check(check *k, record *r, int64_t line)
             return import_damaged(j, line, "the name of a member is no id");
         k->owners += row[record_column_at(t, "level")].number == RAMET_OWNER;
     }
-    if ((r->kind == RECORD_TURN || r->kind == RECORD_TASK) && !k->known)
+    if (r->kind == RECORD_TEMPLATE && !template_fits(j, row))
+        return import_damaged(j, line, "the template is damaged, or pinned on nothing");
+    if ((r->kind == RECORD_TURN || r->kind == RECORD_TASK || r->kind == RECORD_TEMPLATE) &&
+        !k->known)
         return import_id_free(j, r->kind, row[record_column_at(t, "id")].bytes, line);
     return RAMET_OK;
 }

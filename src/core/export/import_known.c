@@ -189,11 +189,17 @@ ramet_status import_known(import_job *j, const import_mark *m, bool *all)
 
 bool import_id_taken(txn *tx, record_kind kind, const char *id, int64_t *left_in)
 {
-    bool is_turn = kind == RECORD_TURN;
-    db_stmt *q = db_query(tx->db, is_turn ? Q_turn_get : Q_task_get);
+    /* The statement, and the column of the session's id: NULL before the import has ended. */
+    static const struct {
+        sql_id get;
+        int session;
+    } looks[RECORD_KINDS] = {[RECORD_TURN] = {Q_turn_get, 12},
+                             [RECORD_TASK] = {Q_task_get, 7},
+                             [RECORD_TEMPLATE] = {Q_template_home, 2}};
+    db_stmt *q = db_query(tx->db, looks[kind].get);
     q_text(q, 1, id);
     bool there = q_row(q);
-    bool dead = there && q_col_null(q, is_turn ? 12 : 7); /* behind TURN_COLS, TASK_COLS */
+    bool dead = there && q_col_null(q, looks[kind].session);
     int64_t tree = there ? q_col_int(q, 1) : 0;
     q_end(q);
     *left_in = dead && !import_running(tx, tree) ? tree : 0;

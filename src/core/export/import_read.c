@@ -6,6 +6,7 @@
 
 #include "core/call.h"
 #include "core/check.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 
 #include <errno.h>
@@ -209,6 +210,9 @@ static ramet_status session_limits(import_job *j, int64_t line, const copy_cell 
         TRY(import_checked(j, line, check_chars(c, "agent", TEXT("agent"), 255, RAMET_TOO_LARGE)));
     if (TEXT("fork_entry"))
         TRY(import_checked(j, line, check_id(c, "fork_entry", TEXT("fork_entry"))));
+    fill values;
+    if (TEXT("fill") && !fill_parse(c->hasher, c->arena, TEXT("fill"), &values))
+        return import_damaged(j, line, "\"values\" is damaged");
     if (CELL("archived").number > INT32_MAX)
         return import_damaged(j, line, "\"archived\" is out of range");
 #undef TEXT
@@ -250,7 +254,9 @@ static ramet_status session_model(import_job *j, record *r, int64_t line)
         TRY(session_limits(j, line, row));
         TRY(session_rest(j, r, line));
     }
+    const copy_cell *values = &row[record_column_at(t, "fill")];
     import_session s = {.parent = row[record_column_at(t, "parent")].number,
+                        .has_values = !values->null,
                         .created = row[record_column_at(t, "created")].number,
                         .line = line};
     return session_add(j, r, line, &s, row[record_column_at(t, "no")].number);
@@ -280,6 +286,7 @@ static ramet_status branch_model(import_job *j, record *r, int64_t line)
                        .created = CELL("created"),
                        .touched = CELL("touched"),
                        .overlay = CELL("overlay"),
+                       .filled = CELL("filled"),
                        .log = (int)CELL("log"),
                        .type = (int)CELL("type"),
                        .next = CELL("base"),
@@ -299,6 +306,9 @@ static ramet_status branch_model(import_job *j, record *r, int64_t line)
                               (long long)n);
     if (b.overlay && b.log != RAMET_LOG_MAIN)
         return import_damaged(j, line, "overlays are of the log main alone");
+    if (b.filled > b.base ||
+        (b.filled && !t->sessions[b.session - 1].gone && !t->sessions[b.session - 1].has_values))
+        return import_damaged(j, line, "branch %lld has no values to be filled with", (long long)n);
     if (b.parent > t->n_branches || b.over > t->n_branches || b.parent == n || b.over == n ||
         (b.parent == 0) != (b.base == 0) || b.len < b.base || b.len > POS_MAX)
         return import_damaged(j, line, "branch %lld begins or ends nowhere", (long long)n);
@@ -484,9 +494,10 @@ ramet_status import_refs(import_job *j, record_kind kind, copy_cell *row, int64_
     for (size_t i = 0; i < d->n; i++) {
         const record_column *c = &d->columns[i];
         copy_cell *v = &row[record_column_at(t, c->column)];
-        bool needed = (kind == RECORD_RUN || kind == RECORD_MOVE || kind == RECORD_TURN ||
-                       kind == RECORD_TASK || kind == RECORD_BRANCH_NOTE) &&
-                      c->kind == COLUMN_SESSION;
+        bool needed =
+            (kind == RECORD_RUN || kind == RECORD_MOVE || kind == RECORD_TURN ||
+             kind == RECORD_TASK || kind == RECORD_BRANCH_NOTE || kind == RECORD_TEMPLATE) &&
+            c->kind == COLUMN_SESSION;
         if (needed && !v->number)
             return import_damaged(j, line, "\"session\" is missing");
         if (c->kind == COLUMN_SESSION || c->kind == COLUMN_PLACE)

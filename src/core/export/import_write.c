@@ -97,7 +97,8 @@ static void numbers_take(import_job *j, txn *tx, bool *unordered)
                                        .type = b->type},
                               .created = b->created,
                               .len = b->base,
-                              .touched = b->touched};
+                              .touched = b->touched,
+                              .filled = b->filled};
         memcpy(b->row.tip, b->start, HASH_LEN);
     }
 }
@@ -112,12 +113,12 @@ static void numbers_take(import_job *j, txn *tx, bool *unordered)
 /* Texts that are not given are empty, or NULL where a tombstone has that. */
 static void row_blank(const copy_table *table, copy_cell *row)
 {
-    static const char *const null[] = {"id",       "agent", "agent_config",
-                                       "metadata", "by_id", "fork_entry"};
+    static const char *const null[] = {"id",    "agent",      "agent_config", "metadata",
+                                       "by_id", "fork_entry", "fill"};
     memset(row, 0, table->n * sizeof *row);
     for (size_t i = 0; i < table->n; i++)
         row[i].bytes = "";
-    for (size_t i = 0; table == &copy_tables[COPY_T_session] && i < 6; i++)
+    for (size_t i = 0; table == &copy_tables[COPY_T_session] && i < 7; i++)
         row[record_column_at(table, null[i])].null = true;
 }
 
@@ -216,6 +217,7 @@ void import_branch_update(txn *tx, const import_branch *b)
     q_int(q, 12, b->live);
     q_int(q, 13, b->last);
     q_int(q, 14, b->row.overlay);
+    q_int(q, 15, b->row.filled);
     q_run(q);
 }
 
@@ -291,7 +293,7 @@ static ramet_status row_do(import_job *j, txn *tx, const import_op *op)
                  : op->of == RECORD_FEEDBACK    ? Q_feedback_set
                  : op->of == RECORD_PROMPT      ? Q_prompt_add
                                                 : t->add;
-    if (op->of == RECORD_TURN || op->of == RECORD_TASK)
+    if (op->of == RECORD_TURN || op->of == RECORD_TASK || op->of == RECORD_TEMPLATE)
         TRY(id_free(j, tx, op));
     if (op->of == RECORD_VERDICT)
         op->row[record_column_at(t, "no")].number = db_number(tx->db, DB_VERDICT, NULL);

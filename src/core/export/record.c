@@ -65,6 +65,7 @@ static const record_column session_columns[] = {
     {"purging", NULL, COLUMN_MADE, NULL, 0},
     {"seal", NULL, COLUMN_MADE, NULL, 0},
     {"from_title", "from_title", COLUMN_SHORT, NULL, 0},
+    {"fill", "values", COLUMN_MAYBE, NULL, 0},
 };
 static const record_column branch_columns[] = {
     {"id", "n", COLUMN_NUMBER, NULL, 0},
@@ -86,6 +87,7 @@ static const record_column branch_columns[] = {
     {"touched", "touched", COLUMN_INT, NULL, 0},
     {"run", NULL, COLUMN_MADE, NULL, 0},
     {"overlay", "overlay", COLUMN_OVERLAY, NULL, 0},
+    {"filled", "filled", COLUMN_COUNT, NULL, 0},
 };
 static const record_column run_columns[] = {
     {"tree", NULL, COLUMN_TREE, NULL, 0},
@@ -201,6 +203,21 @@ static const record_column branch_note_columns[] = {
     {"prune_op", "prune", COLUMN_COUNT, NULL, 0}, /* numbered from 1 in the file */
     {"keep", "keep", COLUMN_COUNT, NULL, 0},
 };
+static const record_column template_columns[] = {
+    {"id", "id", COLUMN_TEXT, NULL, 0},
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"session", "session", COLUMN_SESSION, NULL, 0},
+    {"branch", "branch", COLUMN_BRANCH, NULL, 0},
+    {"len", "length", COLUMN_INT, NULL, 0},
+    {"adk_branch", "adk_branch", COLUMN_BRANCH, NULL, 0},
+    {"adk_len", "adk_length", COLUMN_COUNT, NULL, 0},
+    {"name", "name", COLUMN_TEXT, NULL, 0},
+    {"placeholders", "placeholders", COLUMN_JSON, NULL, 0},
+    {"most", "most", COLUMN_COUNT, NULL, 0},
+    {"who", "who", COLUMN_USER, NULL, 0},
+    {"created", "created", COLUMN_INT, NULL, 0},
+    {"updated", "updated", COLUMN_INT, NULL, 0},
+};
 
 #define ROWS(t) COPY_T_##t, t##_columns, sizeof t##_columns / sizeof t##_columns[0]
 const record_def record_defs[RECORD_KINDS] = {
@@ -223,6 +240,7 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_FEEDBACK] = {"feedback", ROWS(feedback)},
     [RECORD_VERDICT] = {"verdict", ROWS(verdict)},
     [RECORD_BRANCH_NOTE] = {"branch_note", ROWS(branch_note)},
+    [RECORD_TEMPLATE] = {"template", ROWS(template)},
     [RECORD_ATTACHMENT] = {"attachment", -1, NULL, 0},
     [RECORD_CONTENT_PART] = {"content", -1, NULL, 0},
     [RECORD_END] = {"end", -1, NULL, 0},
@@ -230,7 +248,7 @@ const record_def record_defs[RECORD_KINDS] = {
 /* clang-format on */
 
 /* Kinds that have their place in the format and that this version does not write. */
-static const char *const reserved[] = {"template"};
+static const char *const reserved[] = {"erased"};
 
 record_kind record_kind_of(const char *type)
 {

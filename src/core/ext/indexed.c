@@ -123,7 +123,7 @@ static ramet_status lacking_read(txn *tx, int64_t after, int limit, ramet_lackin
     size_t start = arena_used(tx->arena), max = txn_page_bytes(tx);
     for (size_t i = 0; i < at.n && arena_used(tx->arena) - start < max; i++) {
         ramet_entry *e = arena_alloc(tx->arena, sizeof *e);
-        if (!entry_load(tx, at.items[i].tree, at.items[i].key, e, hash))
+        if (!entry_load_record(tx, at.items[i].tree, at.items[i].key, e, hash))
             return txn_status(tx);
         ramet_lacking l = {at.items[i].session, e, at.items[i].key};
         VEC_PUSH(tx->arena, &v, l);

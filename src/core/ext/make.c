@@ -76,7 +76,7 @@ static ramet_status anchor_check(txn *tx, const branch_row *head, const char *id
     if (!k)
         return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "fork_at", "there is no entry %s", id);
     bool visible = path_find(tx, head, id, &on) >= 0;
-    if (!entry_load(tx, head->meta.tree, visible ? on : k, &e, hash))
+    if (!entry_load_record(tx, head->meta.tree, visible ? on : k, &e, hash))
         return txn_status(tx);
     if (strcmp(e.channel, "journal") == 0 && !same_client(tx, e.client))
         return call_fail(tx->call, RAMET_FORBIDDEN, "fork_at", "entry %s is another client's", id);

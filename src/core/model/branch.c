@@ -52,6 +52,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         .touched = q_col_int(q, at + 16),
         .run = q_col_int(q, at + 17) != 0,
         .overlay = q_col_int(q, at + 18),
+        .filled = q_col_int(q, at + 19),
     };
     size_t n;
     const void *tip = q_col_blob(q, at + 14, &n);
@@ -63,8 +64,9 @@ void branch_from(db_stmt *q, int at, branch_row *b)
 static bool sane(const branch_row *b)
 {
     return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
-           b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 &&
-           (b->meta.parent == 0) == (b->meta.base == 0) && b->meta.jump_base <= b->meta.base;
+           b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 && b->filled >= 0 &&
+           b->filled <= b->meta.base && (b->meta.parent == 0) == (b->meta.base == 0) &&
+           b->meta.jump_base <= b->meta.base;
 }
 
 bool branch_came(txn *tx, const branch_row *b)
@@ -163,6 +165,7 @@ static void branch_insert(txn *tx, branch_row *b)
     q_int(q, 13, b->created);
     q_blob(q, 14, b->tip, HASH_LEN);
     q_int(q, 15, b->overlay);
+    q_int(q, 16, b->filled);
     q_run(q);
 }
 
@@ -197,6 +200,7 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
         out->meta.jump = to.id;
         out->meta.jump_base = to.base;
         out->len = base;
+        out->filled = from->filled < base ? from->filled : base;
         out->delta = delta_before(tx, from, base);
         if (!path_hash(tx, from, base, out->tip))
             return;

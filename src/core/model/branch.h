@@ -19,8 +19,10 @@ typedef struct branch_row {
     uint8_t tip[HASH_LEN];
     bool live, run;
     int64_t overlay; /* the overlay set in force on it (overlay.h); never changes */
+    int64_t filled;  /* entries at the start of its path that the values of its session are meant
+                        for (fill.h); never changes */
 } branch_row;
-#define BRANCH_N_COLS 19
+#define BRANCH_N_COLS 20
 
 /* Reads BRANCH_COLS from column `at` on. */
 void branch_from(db_stmt *q, int at, branch_row *b);

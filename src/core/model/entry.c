@@ -18,6 +18,7 @@
 #include "core/handle.h"
 #include "core/model/branch.h"
 #include "core/event.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
 #include "core/model/path.h"
@@ -235,7 +236,7 @@ bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[
     return db_status(tx->db) == RAMET_OK;
 }
 
-bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN])
+bool entry_load_record(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN])
 {
     db_stmt *q = db_query(tx->db, Q_entry_get);
     q_int(q, 1, tree);
@@ -248,9 +249,21 @@ bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[H
     return ok;
 }
 
+bool entry_load(txn *tx, const branch_row *head, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN])
+{
+    fill f;
+    if (!entry_load_record(tx, head->meta.tree, k, e, hash))
+        return false;
+    if (fill_covers(head, e->position) && fill_load(tx, head, tx->arena, &f))
+        fill_entry(tx, &f, head, e, tx->arena);
+    return db_status(tx->db) == RAMET_OK;
+}
+
 typedef struct reader {
     txn *tx;
-    int64_t next; /* the next position to expect */
+    const branch_row *head;
+    const fill *fill; /* NULL: nothing is to be filled */
+    int64_t next;     /* the next position to expect */
     uint8_t prev[HASH_LEN];
     entry_each each;
     void *arg;
@@ -277,6 +290,8 @@ static bool reader_take(reader *r, db_stmt *q, const segment *s)
         }
         memcpy(r->prev, hash, HASH_LEN);
     }
+    if (r->fill)
+        fill_entry(r->tx, r->fill, r->head, &e, r->tx->arena);
     e.owner_no = s->meta.session;
     r->next++;
     return r->each(r->arg, &e);
@@ -323,28 +338,40 @@ static bool reader_segments(reader *r, const segment *s, size_t n)
     return more;
 }
 
+/* Reads [r->next, hi) into tx->arena. */
+static void reader_run(reader *r, const branch_row *head, const segment *segs, size_t n)
+{
+    txn *tx = r->tx;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < SEGMENTS_AT_ONCE ? n - i : SEGMENTS_AT_ONCE;
+        if (!reader_segments(r, &segs[i], some))
+            break;
+    }
+    if (r->next == head->len && !tx->ramet->unverified && db_status(tx->db) == RAMET_OK &&
+        memcmp(r->prev, head->tip, HASH_LEN) != 0)
+        db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged: its history does not end at %lld",
+                (long long)head->meta.id, (long long)head->len);
+}
+
 void path_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, arena *into,
                entry_each each, void *arg)
 {
     segment *segs;
     size_t n;
-    reader r = {.tx = tx, .next = lo, .each = each, .arg = arg};
+    fill f;
+    reader r = {.tx = tx, .head = head, .next = lo, .each = each, .arg = arg};
     if (lo >= hi || !path_segments(tx, &head->meta, lo, hi, &segs, &n))
         return;
     if (!path_hash(tx, head, lo, r.prev))
         return;
-    arena *own = tx->arena;
-    tx->arena = into;
-    for (size_t i = 0, some; i < n; i += some) {
-        some = n - i < SEGMENTS_AT_ONCE ? n - i : SEGMENTS_AT_ONCE;
-        if (!reader_segments(&r, &segs[i], some))
-            break;
+    arena *own = tx->arena, *values = fill_covers(head, lo) ? arena_new() : NULL;
+    if (!values || fill_load(tx, head, values, &f)) {
+        r.fill = values ? &f : NULL;
+        tx->arena = into;
+        reader_run(&r, head, segs, n);
+        tx->arena = own;
     }
-    if (r.next == head->len && !tx->ramet->unverified && db_status(tx->db) == RAMET_OK &&
-        memcmp(r.prev, head->tip, HASH_LEN) != 0)
-        db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged: its history does not end at %lld",
-                (long long)head->meta.id, (long long)head->len);
-    tx->arena = own;
+    arena_free(values);
 }
 
 /* ------------------------------------------------------------------ compare */

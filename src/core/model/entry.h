@@ -58,8 +58,10 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
  * False (sticky) when a part of it is missing or damaged. */
 bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
                 entry_cols *cols);
-/* Entry by key; not checked against the hash chain. */
-bool entry_load(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
+/* Entry of a path, by key, as that path shows it; not checked against the hash chain. */
+bool entry_load(txn *tx, const branch_row *head, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
+/* The same as it was appended, whatever path it is on. */
+bool entry_load_record(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
 /* A copy that shares no memory with it (core/view/read.c). */
 ramet_entry entry_keep(arena *a, const ramet_entry *e);
 /* The key of an entry with that id anywhere in the tree; 0: there is none. */

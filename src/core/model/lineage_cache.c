@@ -135,7 +135,8 @@ static void title_keep(struct lineage *l, int64_t past, const path_title *w)
 const char *path_title_get(txn *tx, const branch_row *head)
 {
     branch_meta root, o;
-    if (!head->len || !path_owner(tx, &head->meta, 0, &root))
+    /* The words of a path with values are its own. */
+    if (!head->len || head->filled || !path_owner(tx, &head->meta, 0, &root))
         return NULL;
     struct lineage *l = tx->ramet->lineage;
     const struct path_title_slot *w = &l->titles[(size_t)root.id % TITLE_SLOTS];
@@ -154,8 +155,8 @@ const char *path_title_get(txn *tx, const branch_row *head)
 void path_title_put(txn *tx, const branch_row *head, int64_t pos, const char *text)
 {
     branch_meta root, o;
-    if (!path_owner(tx, &head->meta, 0, &root) || !path_owner(tx, &head->meta, pos, &o) ||
-        o.id != root.id)
+    if (head->filled || !path_owner(tx, &head->meta, 0, &root) ||
+        !path_owner(tx, &head->meta, pos, &o) || o.id != root.id)
         return;
     path_title w = {root.tree, root.id, pos, text};
     /* A writer sees what is not committed yet (B2). */

@@ -32,7 +32,8 @@ bool path_segments(txn *tx, const branch_meta *head, int64_t lo, int64_t hi, seg
                    size_t *n);
 
 /* Reads [lo, hi) of a path in order and checks it against the hash chain; one callback per entry,
- * which lives in `into`. The callback returns false to stop. Damage is sticky in the db. */
+ * with its placeholders filled in (fill.h). It lives in `into`. The callback returns false to stop.
+ * Damage is sticky in the db. */
 typedef bool (*entry_each)(void *arg, ramet_entry *e);
 void path_read(txn *tx, const branch_row *head, int64_t lo, int64_t hi, arena *into,
                entry_each each, void *arg);

@@ -135,15 +135,16 @@ static ramet_status picks_fill(txn *tx, const session_full *s, const branch_row 
             branch_meta m;
             if (!branch_meta_load(tx, s->tree, g->rows[k].owner, &m))
                 return txn_status(tx);
-            out[at] = (ramet_pick){
-                .message_id = g->message,
-                .entry_id = entry_name(tx, s->tree, g->rows[k].key),
-                .position = g->pos,
-                .branch = branch_holding(tx, mine, n_mine, &notes, RAMET_LOG_MAIN, m.id, g->pos),
-                .type = (ramet_fork_type)m.type,
-                .current = current.id == m.id,
-                .within = within,
-                .created = g->rows[k].created};
+            const branch_row *held =
+                branch_holding(tx, mine, n_mine, &notes, RAMET_LOG_MAIN, m.id, g->pos);
+            out[at] = (ramet_pick){.message_id = g->message,
+                                   .entry_id = entry_name(tx, s->tree, g->rows[k].key),
+                                   .position = g->pos,
+                                   .branch = held ? held->meta.id : 0,
+                                   .type = (ramet_fork_type)m.type,
+                                   .current = current.id == m.id,
+                                   .within = within,
+                                   .created = g->rows[k].created};
             numbers[at] = (numbering){&out[at], g->rows[k].key};
             if (out[at].current)
                 *now = (int)at;

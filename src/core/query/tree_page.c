@@ -256,7 +256,7 @@ static bool run_key(tree_page *w, run *r)
         open = true;
         branch_row *path = run_path(w, r);
         if (KEY_POS(k) >= path->len || !path_owner(tx, &path->meta, KEY_POS(k), &o) ||
-            o.id != KEY_BRANCH(k) || !entry_load(tx, w->tree, k, &e, hash))
+            o.id != KEY_BRANCH(k) || !entry_load(tx, path, k, &e, hash))
             continue;
         e.owner_no = o.session;
         if (!entry_wanted(w, &e))
@@ -420,7 +420,7 @@ static ramet_status entry_run(txn *tx, const char *session, const char *id, int6
         session_by_no(tx, s.tree, own.meta.session, &of) && !session_gone(tx, &of.access) &&
         session_visible(tx, &of.access) && branch_load(tx, s.tree, of.head, &head) &&
         KEY_POS(k) < head.len && path_owner(tx, &head.meta, KEY_POS(k), &o) &&
-        o.id == KEY_BRANCH(k) && entry_load(tx, s.tree, k, out, hash);
+        o.id == KEY_BRANCH(k) && entry_load(tx, &head, k, out, hash);
     TRY(txn_status(tx));
     if (found)
         out->owner_no = of.no;

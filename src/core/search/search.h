@@ -102,7 +102,7 @@ typedef struct seen {
     int64_t no, tree;
     bool open; /* not gone, and visible to the caller */
     bool fits; /* has the requested tag and agent */
-    int64_t head_id;
+    int64_t head_id, first_id;
     const branch_row *head; /* loaded when needed */
     const char *id, *title; /* also loaded when needed */
     note_list *notes;       /* also loaded when needed */
@@ -137,6 +137,8 @@ seen *see_session(finder *f, const fts_doc *d);
 bool see_on_path(finder *f, seen *s, int64_t k);
 /* Fills in id and title; false when the session no longer exists. */
 bool see_names(finder *f, seen *s);
+/* The text of an entry as that session shows it, in f->tmp (core/model/fill.h). */
+const char *see_shown(finder *f, seen *s, int64_t k, const char *text);
 
 /* ---- search_find.c */
 

@@ -14,6 +14,7 @@
 #include "core/check.h"
 #include "core/model/branch.h"
 #include "core/model/branch_note.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
 #include "core/view/version.h"
@@ -91,7 +92,7 @@ static seen *seen_make(finder *f, const session_full *s, bool visible)
 {
     seen *v = arena_alloc(f->keep, sizeof *v);
     const char *agent = f->in->agent, *owner = f->in->owner;
-    *v = (seen){.no = s->no, .tree = s->tree, .head_id = s->head};
+    *v = (seen){.no = s->no, .tree = s->tree, .head_id = s->head, .first_id = s->first};
     v->open = s->id && !session_gone(&f->tx, &s->access) && visible;
     v->fits = v->open && (!agent || (s->agent && strcmp(s->agent, agent) == 0)) &&
               (!owner || strcmp(s->owner, owner) == 0) && !(f->in->unarchived && s->archived) &&
@@ -127,6 +128,32 @@ bool see_on_path(finder *f, seen *s, int64_t k)
     }
     return KEY_POS(k) < s->head->len && path_owner(&f->tx, &s->head->meta, KEY_POS(k), &owner) &&
            owner.id == KEY_BRANCH(k);
+}
+
+/* The branch whose path holds an entry that the session was made with: its head, or, when that has
+ * left it, its first one. */
+static bool holder_find(finder *f, seen *s, int64_t k, branch_row *out)
+{
+    branch_meta owner;
+    if (see_on_path(f, s, k)) {
+        *out = *s->head;
+        return true;
+    }
+    return s->first_id && branch_load(&f->tx, s->tree, s->first_id, out) && KEY_POS(k) < out->len &&
+           path_owner(&f->tx, &out->meta, KEY_POS(k), &owner) && owner.id == KEY_BRANCH(k);
+}
+
+const char *see_shown(finder *f, seen *s, int64_t k, const char *text)
+{
+    branch_row b;
+    fill values;
+    if (!strstr(text, "{{") || !holder_find(f, s, k, &b) || !fill_covers(&b, KEY_POS(k)) ||
+        !fill_load(&f->tx, &b, f->tmp, &values))
+        return text;
+    for (size_t i = 0; i < values.n; i++)
+        if (KEY_POS(k) < values.levels[i].len[RAMET_LOG_MAIN])
+            text = fill_plain(f->tmp, &values.levels[i], text);
+    return text;
 }
 
 bool see_names(finder *f, seen *s)
@@ -180,8 +207,8 @@ static bool heir_holds(finder *f, seen *s, int64_t k)
     arena *a = f->tx.arena;
     f->tx.arena = f->tmp;
     branches_of(&f->tx, &(session_access){.no = s->no, .tree = s->tree}, &mine, &n);
-    bool holds =
-        branch_holding(&f->tx, mine, n, s->notes, RAMET_LOG_MAIN, KEY_BRANCH(k), KEY_POS(k)) != 0;
+    bool holds = branch_holding(&f->tx, mine, n, s->notes, RAMET_LOG_MAIN, KEY_BRANCH(k),
+                                KEY_POS(k)) != NULL;
     f->tx.arena = a;
     arena_reset(f->tmp);
     return holds;

@@ -84,12 +84,14 @@ static const char *entry_found(finder *f, const fts_doc *d, const char **text, c
 
 /* False: there is nothing to show, because the entry or its sessions are gone, or it is not a
  * match. */
-static bool hit_text(finder *f, const fts_doc *d, ramet_hit *h)
+static bool hit_text(finder *f, const fts_doc *d, seen *in, ramet_hit *h)
 {
     const char *text, *given, *id = entry_found(f, d, &text, &given);
     if (!id || (d->unsure && !fts_text_fits(f->index, fts_whole(f->tmp, text, given),
                                             f->query->terms, f->query->n)))
         return false;
+    /* The words of a template are shown as the session says them. */
+    text = see_shown(f, in, d->key, text);
     fts_snippet s =
         fts_snippet_make(f->index, f->call->arena, text, f->query->terms, f->query->n_find);
     if (!s.n_marks && given)
@@ -105,7 +107,7 @@ static bool hit_make(finder *f, const fts_doc *d, ramet_hit *h)
 {
     seen *s = see_session(f, d);
     *h = (ramet_hit){0};
-    bool there = s && hit_text(f, d, h);
+    bool there = s && hit_text(f, d, s, h);
     arena_reset(f->tmp);
     if (!there || !see_names(f, s))
         return false;

@@ -329,7 +329,7 @@ static const struct {
     {Q_orphan_turn, COPY_T_turn},         {Q_orphan_attached, COPY_T_attached},
     {Q_orphan_feedback, COPY_T_feedback}, {Q_orphan_copied, COPY_T_copied},
     {Q_orphan_overlay, COPY_T_overlay},   {Q_orphan_prompt, COPY_T_prompt},
-    {Q_orphan_held, COPY_T_held},
+    {Q_orphan_held, COPY_T_held},         {Q_orphan_template, COPY_T_template},
 };
 
 static void orphans_name(copy_job *j, size_t kind)

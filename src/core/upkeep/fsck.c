@@ -365,6 +365,11 @@ static const char *made_fault(move_log *l, const move_row *m, const fsck_branch 
     if (from && m->kind != RAMET_MOVE_MERGE && !from->removed && !b->removed &&
         (b->row.overlay == from->row.overlay) != (m->kind != RAMET_MOVE_OVERLAY))
         return "made a branch with other overlays";
+    /* A merge may bring more entries of the template along. */
+    if (from && m->kind != RAMET_MOVE_MERGE && !from->removed && !b->removed &&
+        b->row.filled !=
+            (from->row.filled < b->row.meta.base ? from->row.filled : b->row.meta.base))
+        return "made a branch that is filled otherwise";
     l->newest = b;
     if (before && (b->row.created < before->row.created ||
                    (b->row.created == before->row.created && b->row.meta.id < before->row.meta.id)))
@@ -610,6 +615,8 @@ void fsck_tree(fsck *f)
     fsck_overlays(f);
     fsck_prompts(f);
     fsck_notes(f);
+    fsck_templates(f);
+    fsck_values(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
         recorded_check(f, &f->branches[i]);
         if (f->branches[i].sane &&
@@ -683,6 +690,7 @@ static void rows_check(fsck *f)
         {Q_orphan_member, "a member belongs to no tree", BY_NUMBER},
         {Q_orphan_verdict, "a verdict belongs to no tree", BY_NUMBER},
         {Q_orphan_share, "a share link belongs to no session", BY_NUMBER},
+        {Q_orphan_template, "a template belongs to no session", BY_NUMBER},
         {Q_orphan_turn, "a turn belongs to no session", BY_NUMBER},
         {Q_orphan_prompt, "what an agent was sent belongs to no session", BY_NUMBER},
         {Q_orphan_overlay, "an overlay belongs to no tree", BY_NUMBER},

@@ -78,5 +78,7 @@ void fsck_prompts(fsck *f);
 /* fsck_note.c: sets what was removed after a prune. */
 void fsck_notes_load(fsck *f);
 void fsck_notes(fsck *f);
+void fsck_templates(fsck *f); /* fsck_template.c, and: */
+void fsck_values(fsck *f);
 
 #endif

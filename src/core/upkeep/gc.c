@@ -508,6 +508,7 @@ static ramet_status bury_run(txn *tx, void *arg)
         tree_write(tx, Q_move_del, j->tree, s->no);
         tree_write(tx, Q_run_del, j->tree, s->no);
         tree_write(tx, Q_share_clear, j->tree, s->no);
+        tree_write(tx, Q_template_clear, j->tree, s->no);
         tree_write(tx, Q_turn_clear, j->tree, s->no);
         tree_write(tx, Q_prompt_clear, j->tree, s->no);
         tree_write(tx, Q_task_clear, j->tree, s->no);

@@ -116,6 +116,16 @@ static bool session_pinned(txn *tx, const session_full *s)
     return has_tag(tx, s, RAMET_PINNED);
 }
 
+static bool is_template(txn *tx, const session_full *s)
+{
+    db_stmt *q = db_query(tx->db, Q_template_count);
+    q_int(q, 1, s->tree);
+    q_int(q, 2, s->no);
+    bool yes = q_row(q) && q_col_int(q, 0) > 0;
+    q_end(q);
+    return yes;
+}
+
 static bool turn_runs(txn *tx, const session_full *s)
 {
     db_stmt *q = db_query(tx->db, Q_turn_in_session);
@@ -142,6 +152,8 @@ judgement session_judge(txn *tx, const session_full *s, const ramet_retention *r
         out.kept = holds.sessions[0] == 0 ? "its tree is on hold" : "it is on hold";
     else if (session_pinned(tx, s))
         out.kept = "it is pinned";
+    else if (is_template(tx, s))
+        out.kept = "chats are made from it: it is a template";
     else if (turn_runs(tx, s))
         out.kept = "a turn is running in it";
     return out;

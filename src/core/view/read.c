@@ -408,6 +408,8 @@ static ramet_status read_page(txn *tx, const char *session, const ramet_read_in 
         return window_of(tx, &b, in, &w);
     }
     TRY(branch_open(tx, &s.brief, in->log, in->branch, &b));
+    if (in->view == RAMET_VIEW_RECORD)
+        b.filled = 0;
     TRY(window_of(tx, &b, in, &w));
     collect c = {.of = {in->channel, in->want, in->want_arg},
                  .bytes = tx->call->page_bytes,
@@ -437,7 +439,7 @@ static ramet_status read_check(ramet_call *c, const ramet_read_in *in)
         return call_fail(c, RAMET_INVALID, "log", "the log must be main or adk");
     if (in->by_position && in->after)
         return call_fail(c, RAMET_INVALID, "after", "give a position or after, not both");
-    if (in->view != RAMET_VIEW_RECORD && in->view != RAMET_VIEW_CONTEXT)
+    if (in->view < RAMET_VIEW_SHOWN || in->view > RAMET_VIEW_RECORD)
         return call_fail(c, RAMET_INVALID, "view", "the view must be record or context");
     return in->channel ? check_id(c, "channel", in->channel) : RAMET_OK;
 }
@@ -519,6 +521,8 @@ static ramet_status stream_start(txn *tx, const char *session, const ramet_read_
         return window_of(tx, &s->branch, in, &w);
     }
     TRY(branch_open(tx, &row.brief, in->log, in->branch, &s->branch));
+    if (in->view == RAMET_VIEW_RECORD)
+        s->branch.filled = 0;
     ramet_head head;
     head_fill(tx, &s->branch, &head); /* also checks that the path has the stated length */
     TRY(window_of(tx, &s->branch, in, &w));
@@ -529,7 +533,7 @@ static ramet_status stream_start(txn *tx, const char *session, const ramet_read_
     s->next = w.lo;
     s->hi = w.hi;
     if (in->limit && in->tail && w.hi - in->limit > w.lo && !in->channel &&
-        in->view == RAMET_VIEW_RECORD)
+        in->view != RAMET_VIEW_CONTEXT)
         s->next = w.hi - in->limit;
     return RAMET_OK;
 }

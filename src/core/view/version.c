@@ -103,16 +103,16 @@ static void merges_put(txn *tx, const session_access *s, int64_t g, int log, int
     }
 }
 
-int64_t branch_holding(txn *tx, const branch_row *list, size_t n, const note_list *notes, int log,
-                       int64_t owner, int64_t pos)
+const branch_row *branch_holding(txn *tx, const branch_row *list, size_t n, const note_list *notes,
+                                 int log, int64_t owner, int64_t pos)
 {
     for (size_t i = n; i-- > 0;) {
         branch_meta o;
         if (list[i].meta.log == log && list[i].len > pos && !notes_pruned(notes, list[i].meta.id) &&
             path_owner(tx, &list[i].meta, pos, &o) && o.id == owner)
-            return list[i].meta.id;
+            return &list[i];
     }
-    return 0;
+    return NULL;
 }
 
 /* In a session with pruned branches: removes versions that only pruned branches hold. */
@@ -198,18 +198,19 @@ static ramet_status versions_run(txn *tx, const char *session, int64_t branch, c
         ramet_entry e;
         uint8_t hash[HASH_LEN];
         branch_meta m;
-        if (!entry_load(tx, s.tree, rows[i].key, &e, hash) ||
+        const branch_row *held =
+            branch_holding(tx, mine, n_mine, &notes, RAMET_LOG_MAIN, rows[i].owner, pos);
+        if (!entry_load(tx, held ? held : &head, rows[i].key, &e, hash) ||
             !branch_meta_load(tx, s.tree, rows[i].owner, &m))
             return txn_status(tx);
-        (*out)[i] = (ramet_version){
-            .branch = branch_holding(tx, mine, n_mine, &notes, RAMET_LOG_MAIN, rows[i].owner, pos),
-            .owner = rows[i].owner,
-            .entry_id = e.id,
-            .number = (int)i + 1,
-            .type = (ramet_fork_type)m.type,
-            .current = now.id == rows[i].owner,
-            .created = e.created,
-            .preview = text_preview(tx->arena, e.text, 80)};
+        (*out)[i] = (ramet_version){.branch = held ? held->meta.id : 0,
+                                    .owner = rows[i].owner,
+                                    .entry_id = e.id,
+                                    .number = (int)i + 1,
+                                    .type = (ramet_fork_type)m.type,
+                                    .current = now.id == rows[i].owner,
+                                    .created = e.created,
+                                    .preview = text_preview(tx->arena, e.text, 80)};
     }
     return txn_status(tx);
 }
@@ -246,7 +247,7 @@ void branch_show(txn *tx, const session_brief *s, const branch_row *b, const bra
     uint8_t hash[HASH_LEN];
     if (b->len > 0)
         out->tip_id = path_entry_id(tx, b, b->len - 1);
-    if (b->len > b->meta.base && entry_load(tx, s->tree, KEY(b->meta.id, b->meta.base), &e, hash))
+    if (b->len > b->meta.base && entry_load(tx, b, KEY(b->meta.id, b->meta.base), &e, hash))
         out->preview = text_preview(tx->arena, e.text, 80);
 }
 

@@ -16,9 +16,9 @@ void versions_at(txn *tx, const session_access *s, const branch_meta *owner, int
                  version_row **out, size_t *n);
 
 /* The newest of a session's branches, oldest first in `list`, whose path holds an entry and which
- * was not pruned; 0: none. */
-int64_t branch_holding(txn *tx, const branch_row *list, size_t n, const note_list *notes, int log,
-                       int64_t owner, int64_t pos);
+ * was not pruned; NULL: none. */
+const branch_row *branch_holding(txn *tx, const branch_row *list, size_t n, const note_list *notes,
+                                 int log, int64_t owner, int64_t pos);
 /* A branch as it is listed; `note` may be NULL. */
 void branch_show(txn *tx, const session_brief *s, const branch_row *b, const branch_note *note,
                  ramet_branch *out);

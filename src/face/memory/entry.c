@@ -65,7 +65,7 @@ static bool epoch_look(void *arg, const ramet_entry *e)
 ramet_view memory_view(const memory_sieve *s)
 {
     bool is_context = s->channel && strcmp(s->channel, "context") == 0;
-    return is_context ? RAMET_VIEW_CONTEXT : RAMET_VIEW_RECORD;
+    return is_context ? RAMET_VIEW_CONTEXT : RAMET_VIEW_SHOWN;
 }
 
 bool memory_epoch(ramet_call *c, const char *session, const memory_sieve *s, int64_t end,

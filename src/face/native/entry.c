@@ -60,7 +60,7 @@ void api_entries_list(request *q)
                         .channel = request_query(q, "channel"),
                         .feedback = face_query_bool(q, "feedback"),
                         .log = api_log(request_query(q, "log"))};
-    in.view = view ? (ramet_view)ramet_view_parse(view) : RAMET_VIEW_RECORD;
+    in.view = view ? (ramet_view)ramet_view_parse(view) : RAMET_VIEW_SHOWN;
     in.by_position = face_query_int(q, "from", &in.position);
     in.versions = in.log == RAMET_LOG_MAIN && !(versions && strcmp(versions, "false") == 0);
     if (!c || !api_branch(q, "branch", request_query(q, "branch"), &in.branch))

@@ -76,6 +76,8 @@ api_handler api_fork_create, api_rewind_to, api_move_undo, api_move_redo, api_mo
     api_branch_restore;
 api_handler api_merge_post, api_origins_list, api_destinations_list;
 api_handler api_overlay_post, api_overlays_list, api_overlay_delete;
+api_handler api_template_post, api_templates_list, api_template_get, api_template_patch,
+    api_template_delete, api_template_chat, api_template_values;
 api_handler api_ancestry_list, api_children_list, api_tree_list, api_tree_branches_list,
     api_fork_points_list, api_state_get, api_usage_get, api_suggestions_get;
 api_handler api_tags_put, api_tags_post, api_tag_delete, api_tags_list, api_members_list,

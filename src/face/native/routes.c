@@ -14,6 +14,7 @@
 
 #define V1 "/ramet/v1"
 #define S1 V1 "/sessions/{id}"
+#define T1 V1 "/templates/{template}"
 
 #define SIDES   "before|after"
 #define CUTS    "exact|snap_before|snap_after"
@@ -47,12 +48,14 @@
 #define KEEP_RUNNING     F("keep_running", BOOL, "let a running turn continue on the branch where it began, instead of cancelling it")
 #define MESSAGE          F("text", TEXT, "the text; alternative to `parts`"), F("parts", ARRAY, "the parts; alternative to `text`", .schema = "Part"), F("attachments", ARRAY, "ids of attachments to add")
 #define WHEN_IDLE        F("when", ENUM, "`idle`: while a turn runs on the head, the request waits for its end instead of being refused", .values = "idle")
+#define PLACEHOLDERS     F("placeholders", ARRAY, "at most 100 names, each 1-64 bytes without braces, spaces and control characters")
 #define NEW_ID           F("id", TEXT, "1-255 bytes; default: a new UUIDv7")
 
 /* ---- errors of routes, besides the general ones */
 #define E_SEE   "SESSION_NOT_FOUND"
 #define E_WRITE E_SEE " FORBIDDEN"
 #define E_HEAD  E_WRITE " HEAD_MOVED"
+#define E_TEMPLATE "TEMPLATE_NOT_FOUND"
 #define E_TURN  " TURN_RUNNING_ALREADY AGENT_NOT_FOUND TOO_BUSY"
 #define E_MERGE E_HEAD " MERGE_REFUSED AGENT_NOT_FOUND TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL"
 #define E_IN    "BAD_ID ATTACHMENT_NOT_FOUND ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE PATH_FULL"
@@ -125,7 +128,7 @@ ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries"
                  F("channel", TEXT, "only entries of this channel"), BRANCH, LOG,
                  F("versions", BOOL, "`false` leaves out the `versions` of each entry"),
                  F("feedback", BOOL, "`true` adds the caller's feedback to each entry"),
-                 F("view", ENUM, "`record`: what was written (default); `context`: what the model sees, by the overlays in force", .values = "record|context")),
+                 F("view", ENUM, "`record`: what was written, with the names of placeholders; `context`: what the model sees, by the overlays in force; default: what was written, with the values of placeholders", .values = "record|context")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED FORBIDDEN", .example = "tail=true&limit=20"),
 ROUTE("GET", S1 "/entries/{entry}", ROLE_USER, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Get an entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
@@ -360,6 +363,39 @@ ROUTE("DELETE", S1 "/overlays/{overlay}", ROLE_USER, .name = "removeOverlay", .g
  .query = FIELDS(WHEN_IDLE, REASON, EXPECT_QUERY),
  .statuses = E_HEAD " OVERLAY_NOT_FOUND TURN_RUNNING_ALREADY REASON_TOO_LONG TOO_BUSY"),
 
+/* ------------------------------------------------------------------ templates */
+ROUTE("POST", V1 "/templates", ROLE_USER, .name = "createTemplate", .group = "Templates", .flags = ROUTE_WRITE,
+ .summary = "Pin a session as the beginning of new chats", .success = 201, .answer = "Template", .run = api_template_post,
+ .about = "What the session says after `entry_id` does not get in. Wherever `{{name}}` stands for one of the `placeholders`, a chat shows the value that was given for it; all other braces are text. Needs writer.",
+ .body = FIELDS(R("session_id", TEXT, "the session"), F("entry_id", TEXT, "the last entry that a chat begins with, on the path; default: the newest"),
+                R("name", TEXT, "1-500 characters"), PLACEHOLDERS),
+ .statuses = E_WRITE " ENTRY_NOT_FOUND BAD_ID TITLE_TOO_LONG TOO_LARGE",
+ .example = "{\"session_id\": \"trip\", \"name\": \"A trip\", \"placeholders\": [\"city\"]}"),
+ROUTE("GET", V1 "/templates", ROLE_USER, .name = "listTemplates", .group = "Templates",
+ .summary = "List the templates whose sessions the caller may see, newest first", .success = 200, .answer = "TemplateList", .run = api_templates_list,
+ .query = FIELDS(PAGE), .statuses = "BAD_CURSOR"),
+ROUTE("GET", T1, ROLE_USER, .name = "getTemplate", .group = "Templates",
+ .summary = "Get a template", .success = 200, .answer = "Template", .run = api_template_get, .statuses = E_TEMPLATE),
+ROUTE("PATCH", T1, ROLE_USER, .name = "updateTemplate", .group = "Templates", .flags = ROUTE_WRITE,
+ .summary = "Change a template", .success = 200, .answer = "Template", .run = api_template_patch,
+ .about = "Chats made before keep what they have. Needs writer.",
+ .body = FIELDS(F("name", TEXT, "1-500 characters"), F("entry_id", TEXT, "pin it here, on the present path"), PLACEHOLDERS),
+ .statuses = E_TEMPLATE " FORBIDDEN ENTRY_NOT_FOUND BAD_ID TITLE_TOO_LONG TOO_LARGE BUSY", .example = "{\"name\": \"A short trip\"}"),
+ROUTE("DELETE", T1, ROLE_USER, .name = "deleteTemplate", .group = "Templates", .flags = ROUTE_WRITE,
+ .summary = "Unpin a template", .success = 204, .run = api_template_delete,
+ .about = "Its session, and the chats made from it, stay. Needs writer.", .statuses = E_TEMPLATE " FORBIDDEN"),
+ROUTE("POST", T1 "/sessions", ROLE_USER, .name = "createFromTemplate", .group = "Templates", .flags = ROUTE_WRITE,
+ .summary = "Start a chat from a template", .success = 201, .answer = "Session", .run = api_template_chat,
+ .about = "A fork at the pin, however long the history is. The values are kept with the new session; every reader shows the filled text, and ids and hashes stay those of the record. "
+          "A name that the template does not have, and one without a value, is refused: `field` is `values.NAME`. Needs what a fork needs.",
+ .body = FIELDS(F("values", OBJECT, "a text for each placeholder: at most 64 KiB each, 256 KiB together"), NEW_ID, TITLE, REASON, TAGS,
+                F("agent", OBJECT, "the agent; default: that of the template's session; a string is its name", .schema = "AgentIn"), METADATA, VISIBILITY, EPHEMERAL),
+ .statuses = E_TEMPLATE " FORBIDDEN BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG REASON_TOO_LONG TOO_LARGE",
+ .example = "{\"values\": {\"city\": \"Porto\"}, \"title\": \"To Porto\"}"),
+ROUTE("GET", S1 "/template", ROLE_USER, .name = "getTemplateValues", .group = "Templates",
+ .summary = "The template and the values that a session was made with", .success = 200, .answer = "TemplateOrigin", .run = api_template_values,
+ .about = "A fork has those that it inherited. Through a share link there are none.", .statuses = E_SEE),
+
 /* ------------------------------------------------------------------ compare, search */
 ROUTE("GET", V1 "/compare", ROLE_USER, .name = "compareSessions", .group = "Compare and search", .flags = ROUTE_PAGE,
  .summary = "Compare 2 to 16 sides", .success = 200, .answer = "Comparison", .run = api_compare_get,
@@ -474,7 +510,7 @@ ROUTE("PUT", V1 "/retention", ROLE_ADMIN, .name = "setRetention", .group = "Hold
  .statuses = "DRY_RUN_FIRST BAD_ID BAD_TAG TOO_LARGE", .example = "{\"rules\": [{\"name\": \"stale\", \"older_than_seconds\": 31536000, \"archived\": \"only\"}]}"),
 ROUTE("POST", V1 "/retention/run", ROLE_ADMIN, .name = "runRetention", .group = "Holds and retention", .flags = ROUTE_WRITE,
  .summary = "Apply the rules now, or show what they would remove", .success = 200, .answer = "RetentionReport", .run = api_retention_run,
- .about = "Sessions go as if they were deleted: they can be restored until they are collected, and their forks stay. Sessions with the tag `pinned`, on hold, or with a running turn stay. "
+ .about = "Sessions go as if they were deleted: they can be restored until they are collected, and their forks stay. Sessions with the tag `pinned`, templates, and sessions on hold or with a running turn stay. "
           "Without `dry_run` the same rules must have been tried before: 409 `dry_run_first`.",
  .body = FIELDS(F("dry_run", BOOL, "only report what would be removed")), .statuses = "DRY_RUN_FIRST", .example = "{\"dry_run\": true}"),
 ROUTE("GET", V1 "/retention/log", ROLE_ADMIN, .name = "listRemovals", .group = "Holds and retention",
@@ -552,6 +588,7 @@ static const face_param params[] = {
     {"token", "id of an API key", "TOKEN"},
     {"turn", "id of a turn", "TURN"},
     {"overlay", "id of an overlay, like `o17`", "OVERLAY"},
+    {"template", "id of a template", "TEMPLATE"},
     {"sandbox", "a sandbox, percent-encoded", "work"},
     {NULL, NULL, NULL},
 };

@@ -39,7 +39,7 @@
     F(1, id, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, log, 'i') C(5, parent, 'i')              \
     C(6, base, 'i') C(7, depth, 'i') C(8, jump, 'i') C(9, jump_base, 'i') C(10, over, 'i')         \
     C(11, delta, 'i') C(12, type, 'i') C(13, created, 'i') C(14, len, 'i') C(15, tip, 'b')         \
-    C(16, live, 'i') C(17, touched, 'i') C(18, run, 'i') C(19, overlay, 'i')
+    C(16, live, 'i') C(17, touched, 'i') C(18, run, 'i') C(19, overlay, 'i') C(20, filled, 'i')
 #define COPY_COLS_overlay(F, C)                                                                    \
     F(1, tree, 'i') C(2, no, 'i') C(3, prev, 'i') C(4, prev2, 'i') C(5, size, 'i')                 \
     C(6, bytes, 'i') C(7, action, 'i') C(8, k, 'i') C(9, removes, 'i') C(10, text, 't')            \
@@ -72,7 +72,7 @@
     C(22, head, 'i') C(23, adk, 'i') C(24, undo, 'i') C(25, redo, 'i') C(26, moves, 'i')           \
     C(27, archived, 'i') C(28, expires, 'i') C(29, created, 'i') C(30, updated, 'i')               \
     C(31, deleted, 'i') C(32, delete_op, 'i') C(33, purging, 'i') C(34, seal, 'i')                 \
-    C(35, from_title, 't')
+    C(35, from_title, 't') C(36, fill, 't')
 #define COPY_COLS_turn(F, C)                                                                       \
     F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, branch, 'i') C(5, agent, 't')            \
     C(6, entry, 't') C(7, grp, 't') C(8, who, 't') C(9, status, 'i') C(10, error, 't')             \
@@ -80,6 +80,10 @@
 #define COPY_COLS_share(F, C)                                                                      \
     F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, secret, 'b') C(5, write, 'i')            \
     C(6, who, 't') C(7, created, 'i') C(8, expires, 'i')
+#define COPY_COLS_template(F, C)                                                                   \
+    F(1, id, 't') C(2, tree, 'i') C(3, session, 'i') C(4, branch, 'i') C(5, len, 'i')              \
+    C(6, adk_branch, 'i') C(7, adk_len, 'i') C(8, name, 't') C(9, placeholders, 't')               \
+    C(10, most, 'i') C(11, who, 't') C(12, created, 'i') C(13, updated, 'i')
 #define COPY_COLS_verdict(F, C)                                                                    \
     F(1, no, 'i') C(2, tree, 'i') C(3, sides, 't') C(4, winner, 'i') C(5, reason, 't')             \
     C(6, who, 't') C(7, at, 'i')
@@ -158,6 +162,7 @@
     T(prompt, TREE, FIXED, 1, 2, 0, 0, 0)                                                          \
     T(task, TREE, MOVES, 2, 3, 5, 1, 0)                                                            \
     T(share, TREE, MOVES, 2, 3, 1, 0, 0)                                                           \
+    T(template, TREE, MOVES, 2, 3, 1, 0, 0)                                                        \
     T(verdict, TREE, FIXED, 2, 1, 0, 0, 0)                                                         \
     T(held, TREE, FIXED, 1, 2, 3, 0, 0)                                                            \
     T(rule, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                           \
@@ -298,6 +303,12 @@
     X(copy_share_cut, "DELETE FROM share WHERE id=$3 AND " NO_INDEX("tree") "=$1 AND "             \
                       NO_INDEX("session") "=$2")                                                   \
     X(copy_share_drop, "DELETE FROM share WHERE id=$2 AND " NO_INDEX("tree") "=$1")                \
+    X(copy_template_read, COPY_READ(template)                                                      \
+      "(tree,session,id)>($1,$2,$3) AND tree<=$4 ORDER BY tree,session,id LIMIT $5")               \
+    X(copy_template_add, COPY_ADD(template))                                                       \
+    X(copy_template_cut, "DELETE FROM template WHERE id=$3 AND " NO_INDEX("tree") "=$1 AND "       \
+                         NO_INDEX("session") "=$2")                                                \
+    X(copy_template_drop, "DELETE FROM template WHERE id=$2 AND " NO_INDEX("tree") "=$1")          \
     X(copy_verdict_read, COPY_READ(verdict)                                                        \
       "(tree,no)>($1,$2) AND tree<=$3 ORDER BY tree,no LIMIT $4")                                  \
     X(copy_verdict_add, COPY_ADD(verdict))                                                         \
@@ -359,7 +370,8 @@
     X(meta_del, "DELETE FROM meta WHERE key=$1")                                                   \
     /* -- a branch that is being imported (core/export/import.h) */                                \
     X(import_branch, "UPDATE branch SET parent=$3,base=$4,depth=$5,jump=$6,jump_base=$7,over=$8,"  \
-                     "delta=$9,len=$10,tip=$11,live=$12,run=$13,overlay=$14 WHERE " PK("", "id"))  \
+                     "delta=$9,len=$10,tip=$11,live=$12,run=$13,overlay=$14,filled=$15 WHERE "      \
+                     PK("", "id"))                                                                  \
     X(import_sandbox, "INSERT INTO sandbox(id,owner,created) SELECT $1,m.user_id,CAST($3 AS BIGINT) " \
                       "FROM member m WHERE m.tree=$2 AND m.level=4 ON CONFLICT(id) DO NOTHING")
 /* clang-format on */

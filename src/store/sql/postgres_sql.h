@@ -78,7 +78,7 @@
       "WITH d AS (DELETE FROM dir WHERE kind=1 AND id="                                            \
       "(SELECT s.id FROM session s WHERE " PK("s.", "no") ")) "                                    \
       "UPDATE session SET id=NULL,title='',from_title='',agent=NULL,agent_config=NULL,"            \
-      "metadata=NULL,reason='',by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,"    \
+      "fill=NULL,metadata=NULL,reason='',by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,"    \
       "adk=0,purging=2 WHERE " PK("", "no"))                                                       \
     X(session_del, "WITH d AS (DELETE FROM dir WHERE kind=1 AND id="                               \
                    "(SELECT s.id FROM session s WHERE " PK("s.", "no") ")) "                       \

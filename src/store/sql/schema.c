@@ -426,10 +426,26 @@ static const char step_15[] =
     " rule TEXT NOT NULL, entries BIGINT NOT NULL, who TEXT,"
     " PRIMARY KEY(at,id))@CLUSTERED;";
 
+/* template: a session that is pinned after `len` entries of a branch, and `adk_len` of the adk log;
+ * `most`: how often its placeholders occur in one entry, at most. fill, of a session that was made
+ * from one: what its placeholders stand for. filled, of a branch: how many entries at the start of
+ * its path that is meant for (core/model/fill.c). */
+static const char step_16[] =
+    "ALTER TABLE branch ADD COLUMN filled BIGINT NOT NULL DEFAULT 0;"
+    "@POSTGRES{ALTER TYPE put_branch ADD ATTRIBUTE filled BIGINT;}"
+    "ALTER TABLE session ADD COLUMN fill TEXT;"
+    "CREATE TABLE template(id TEXT PRIMARY KEY, tree BIGINT NOT NULL, session BIGINT NOT NULL,"
+    " branch BIGINT NOT NULL, len BIGINT NOT NULL, adk_branch BIGINT NOT NULL,"
+    " adk_len BIGINT NOT NULL, name TEXT NOT NULL, placeholders TEXT NOT NULL,"
+    " most BIGINT NOT NULL, who TEXT NOT NULL, created BIGINT NOT NULL, updated BIGINT NOT NULL)"
+    "@CLUSTERED;"
+    "CREATE INDEX template_by_session ON template(tree,session,id);"
+    "CREATE INDEX template_by_user ON template(who,id);";
+
 const schema_step schema_steps[] = {{1, step_1},   {2, step_2},   {3, step_3},   {4, step_4},
                                     {5, step_5},   {6, step_6},   {7, step_7},   {8, step_8},
                                     {9, step_9},   {10, step_10}, {11, step_11}, {12, step_12},
-                                    {13, step_13}, {14, step_14}, {15, step_15}};
+                                    {13, step_13}, {14, step_14}, {15, step_15}, {16, step_16}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

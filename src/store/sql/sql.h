@@ -63,7 +63,7 @@
     "s.deleted,s.delete_op,s.purging,s.seal,s.from_title"
 #define BRANCH_COLS                                                                                \
     "b.id,b.tree,b.session,b.log,b.parent,b.base,b.depth,b.jump,b.jump_base,b.over,b.delta,"       \
-    "b.type,b.created,b.len,b.tip,b.live,b.touched,b.run,b.overlay"
+    "b.type,b.created,b.len,b.tip,b.live,b.touched,b.run,b.overlay,b.filled"
 #define ENTRY_COLS                                                                                 \
     "e.k,e.id,e.hash,e.role,e.channel,e.format,e.turn_id,e.author,e.client,e.created,e.text,"      \
     "e.parts,e.body,e.flags,e.peer"
@@ -80,10 +80,10 @@
     P(18) "," P(19) ",0,0,0,0," P(20) "," P(21) "," P(21) ",0,0,0,0," P(22) "," P(23)
 #define BRANCH_ADD_COLS                                                                            \
     "id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,created,len,tip,live,"   \
-    "touched,run,overlay"
+    "touched,run,overlay,filled"
 #define BRANCH_ADD_ROW(P)                                                                          \
     P(1) "," P(2) "," P(3) "," P(4) "," P(5) "," P(6) "," P(7) "," P(8) "," P(9) "," P(10) ","     \
-    P(11) "," P(12) "," P(13) "," P(6) "," P(14) ",1," P(13) ",0," P(15)
+    P(11) "," P(12) "," P(13) "," P(6) "," P(14) ",1," P(13) ",0," P(15) "," P(16)
 #define ENTRY_ADD_COLS                                                                             \
     "k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,parts,body,flags,peer," \
     "key_id"
@@ -164,7 +164,7 @@
     X(session_purging, "UPDATE session SET purging=1 WHERE " PK("", "no"))                         \
     X(session_tomb,                                                                                \
       "UPDATE session SET id=NULL,title='',from_title='',agent=NULL,agent_config=NULL,metadata=NULL,reason=''," \
-      "by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,adk=0,purging=2 "            \
+      "fill=NULL,by_id=NULL,fork_entry=NULL,owner='',first=0,first_adk=0,head=0,adk=0,purging=2 "            \
       "WHERE " PK("", "no"))                                                                       \
     X(session_del, "DELETE FROM session WHERE " PK("", "no"))                                      \
     X(session_of_tree, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 "                   \
@@ -364,6 +364,7 @@
     OVERLAY_STATEMENTS(X)                                                                          \
     NOTE_STATEMENTS(X)                                                                             \
     RETENTION_STATEMENTS(X)                                                                        \
+    TEMPLATE_STATEMENTS(X)                                                                         \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -390,6 +391,7 @@
 #include "store/sql/origin_sql.h"
 #include "store/sql/overlay_sql.h"
 #include "store/sql/retention_sql.h"
+#include "store/sql/template_sql.h"
 #include "store/sql/share_sql.h"
 #include "store/sql/task_sql.h"
 #include "store/sql/turn_sql.h"
