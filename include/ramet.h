@@ -573,6 +573,16 @@ typedef struct ramet_entry_ref {
     int64_t branch; /* the branch that owns the entry */
 } ramet_entry_ref;
 
+/* An entry that was erased (ramet/erase.h): what it said is gone. */
+typedef struct ramet_erased {
+    int64_t at;
+    const char *by;     /* NULL: the embedding program, or hidden from the holder of a link */
+    const char *reason; /* "" when none was given */
+} ramet_erased;
+
+/* What an erased entry says instead, in every face. */
+#define RAMET_ERASED_TEXT "[erased]"
+
 typedef struct ramet_entry {
     const char *id;
     int64_t position;
@@ -594,7 +604,8 @@ typedef struct ramet_entry {
     bool copied;
     const ramet_entry_ref *origins;
     size_t n_origins;
-    char hash[65]; /* prefix_hash */
+    const ramet_erased *erased; /* NULL: it was not. `text` is RAMET_ERASED_TEXT then */
+    char hash[65];              /* prefix_hash */
     int64_t created;
     int64_t owner_no; /* internal number of the session that appended it */
 } ramet_entry;

@@ -2,7 +2,9 @@
  *
  * Entries: the row, its digest, and reading it back.
  *
- *   E1  A stored entry is never updated. Usage and state deltas are in tables of their own, under
+ *   E1  A stored entry is never updated, except that it can be erased (core/erase/erase.c): its
+ *       content goes, and its digest is stored in the table `erased` instead, so that the chain can
+ *       still be verified. Usage and state deltas are in tables of their own, under
  *       the same key, and are part of the digest.
  *   E2  The content is three texts: `text` (the text parts joined), `parts` (the normal form; not
  *       stored when it is exactly one text part, or none) and `body` (the caller's bytes; not
@@ -72,6 +74,10 @@ void entry_digest(sha *h, const ramet_entry *e, const entry_cols *cols, uint8_t 
 {
     char number[128];
     gather d;
+    if (cols->erased) {
+        memcpy(out, cols->erased, HASH_LEN);
+        return;
+    }
     d.hasher = h;
     d.n = 0;
     sha_begin(h);
@@ -190,6 +196,35 @@ const char *parts_of_text(arena *a, const char *text)
     return buf_keep(&b, a);
 }
 
+/* Who, when and why, and the digest that the chain needs. Columns that still hold content are left
+ * in `cols` for fsck, which reports them. */
+static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_cols *cols)
+{
+    size_t n = 0;
+    db_stmt *q = db_query(tx->db, Q_erased_get);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    const void *digest = q_row(q) ? q_col_blob(q, 0, &n) : NULL;
+    if (digest && n == HASH_LEN) {
+        ramet_erased *x = arena_alloc(tx->arena, sizeof *x);
+        *x = (ramet_erased){.at = q_col_int(q, 1),
+                            .by = tx->call->share.on ? NULL : q_keep_text(q, 2, tx->arena),
+                            .reason = q_keep_text(q, 3, tx->arena)};
+        if (!x->reason)
+            x->reason = "";
+        e->erased = x;
+        cols->erased = arena_memdup(tx->arena, digest, HASH_LEN);
+    }
+    q_end(q);
+    e->text = RAMET_ERASED_TEXT;
+    e->parts = parts_of_text(tx->arena, RAMET_ERASED_TEXT);
+    if (!e->erased)
+        db_fail(tx->db, RAMET_DAMAGED,
+                "the entry at position %lld of branch b%lld was erased, and its digest is missing",
+                (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
+    return db_status(tx->db) == RAMET_OK;
+}
+
 bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[HASH_LEN],
                 entry_cols *cols)
 {
@@ -217,8 +252,9 @@ bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[
     }
     memcpy(hash, h, HASH_LEN);
     hex_encode(hash, HASH_LEN, e->hash);
-    *cols = (entry_cols){q_keep_text(q, 10, tx->arena), q_keep_text(q, 11, tx->arena),
-                         q_keep_text(q, 12, tx->arena)};
+    *cols = (entry_cols){.text = q_keep_text(q, 10, tx->arena),
+                         .parts = q_keep_text(q, 11, tx->arena),
+                         .body = q_keep_text(q, 12, tx->arena)};
     if (!e->channel)
         e->channel = "history";
     if (!e->format)
@@ -227,9 +263,11 @@ bool entry_from(txn *tx, db_stmt *q, int64_t tree, ramet_entry *e, uint8_t hash[
         return false;
     if (flags & FLAG_USAGE)
         e->usage = load_usage(tx, tree, k);
+    e->copied = flags & FLAG_COPY;
+    if (flags & FLAG_ERASED)
+        return load_erased(tx, tree, k, e, cols);
     if (flags & FLAG_DELTA)
         e->state_delta = load_delta(tx, tree, k);
-    e->copied = flags & FLAG_COPY;
     e->text = cols->text ? cols->text : "";
     e->parts = cols->parts ? cols->parts : parts_of_text(tx->arena, cols->text);
     e->body = cols->body;
@@ -404,6 +442,10 @@ static bool same_content(ramet_call *c, const ramet_entry_in *in, const ramet_en
 bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
 {
     const ramet_entry_in *in = n->in;
+    /* What it said is not known any more. To treat it as another entry would bring the content
+     * back, from a client that repeats itself. */
+    if (have->erased)
+        return in->id || (in->role == have->role && same_content(c, in, have));
     if (in->role != have->role || !same(in->body, have->body) ||
         !same(in->turn_id, have->turn_id) || !same(in->channel, have->channel) ||
         !same(in->author, have->author) || !same(in->format, have->format) ||

@@ -15,9 +15,11 @@ enum {
     FLAG_DELTA = 4,
     FLAG_TOOL = 8,
     FLAG_FILE = 16,
-    FLAG_COPY = 32
+    FLAG_COPY = 32,
+    FLAG_ERASED = 64 /* its content is gone; table erased (core/erase/erase.c) */
 };
-#define FLAGS_ALL (FLAG_LARGE | FLAG_USAGE | FLAG_DELTA | FLAG_TOOL | FLAG_FILE | FLAG_COPY)
+#define FLAGS_ALL                                                                                  \
+    (FLAG_LARGE | FLAG_USAGE | FLAG_DELTA | FLAG_TOOL | FLAG_FILE | FLAG_COPY | FLAG_ERASED)
 
 /* An entry that was checked and prepared on the caller's thread. */
 typedef struct entry_new {
@@ -45,6 +47,7 @@ ramet_status entries_prepare_copies(ramet_call *c, const ramet_entry_in *in, siz
 /* An entry's content as it is stored; NULL where a column is empty. */
 typedef struct entry_cols {
     const char *text, *parts, *body;
+    const uint8_t *erased; /* of an erased entry: the digest that it had; else NULL */
 } entry_cols;
 /* Checks an entry as a store had it, and prepares it: id, author, client and time are those of `e`,
  * and the content must be in the form in which it is stored, in valid UTF-8. `writing`: it was

@@ -74,7 +74,7 @@ typedef struct title_scan {
 static bool title_take(void *arg, ramet_entry *e)
 {
     title_scan *t = arg;
-    if (e->role != RAMET_USER || !e->text[0])
+    if (e->role != RAMET_USER || !e->text[0] || e->erased)
         return true;
     t->text = e->text;
     t->pos = e->position;

@@ -73,6 +73,26 @@ static void range_add(arena *a, ranges *v, int64_t id)
         VEC_PUSH(a, v, r);
 }
 
+static void erased_sums(db *d, int64_t tree, int64_t out[2])
+{
+    db_stmt *q = db_query(d, Q_erased_sums);
+    q_int(q, 1, tree);
+    if (q_row(q)) {
+        out[0] = q_col_int(q, 0);
+        out[1] = q_col_int(q, 1);
+    }
+    q_end(q);
+}
+
+/* Erasing changes content, but neither length nor tip of a branch. */
+static bool erased_differ(copy_job *j, int64_t tree)
+{
+    int64_t from[2] = {0}, with[2] = {0};
+    erased_sums(j->src.db, tree, from);
+    erased_sums(j->dst.db, tree, with);
+    return memcmp(from, with, sizeof from) != 0;
+}
+
 /* Finds the branches whose content may differ (C3), or all of them. */
 static void ranges_find(copy_job *j, int64_t tree, bool all, seen *s)
 {
@@ -80,6 +100,7 @@ static void ranges_find(copy_job *j, int64_t tree, bool all, seen *s)
     ranges v = {0};
     marks_load(j->src.db, j->tree, tree, &from);
     marks_load(j->dst.db, j->tree, tree, &with);
+    all = all || erased_differ(j, tree);
     for (size_t a = 0, b = 0; a < from.n || b < with.n;) {
         const mark *x = a < from.n ? &from.items[a] : NULL, *y = b < with.n ? &with.items[b] : NULL;
         bool both = x && y && x->id == y->id;
@@ -330,6 +351,7 @@ static const struct {
     {Q_orphan_feedback, COPY_T_feedback}, {Q_orphan_copied, COPY_T_copied},
     {Q_orphan_overlay, COPY_T_overlay},   {Q_orphan_prompt, COPY_T_prompt},
     {Q_orphan_held, COPY_T_held},         {Q_orphan_template, COPY_T_template},
+    {Q_orphan_erased, COPY_T_erased},
 };
 
 static void orphans_name(copy_job *j, size_t kind)

@@ -703,6 +703,7 @@ static void rows_check(fsck *f)
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},
         {Q_orphan_indexed, "a text to be found by belongs to no entry", BY_KEY},
         {Q_orphan_copied, "the origin of a copy belongs to no copy", BY_KEY},
+        {Q_orphan_erased, "the digest of an erased entry belongs to none", BY_KEY},
         {Q_orphan_attached, "a reference to an attachment belongs to no entry", BY_KEY},
         {Q_orphan_reference, "the attachment that the entry refers to is missing", BY_KEY},
         {Q_orphan_feedback, "feedback belongs to no entry", BY_KEY},

@@ -47,12 +47,16 @@ static void chain_start(fsck *f, chain *c)
 }
 
 /* What the flags promise but is missing. */
-static const char *missing_part(fsck *f, const ramet_entry *e, int flags)
+static const char *missing_part(fsck *f, const ramet_entry *e, const entry_cols *cols, int flags)
 {
     if (!e->id[0])
         return "it has no id";
     if ((flags & FLAG_USAGE) && !e->usage)
         return "its usage is missing";
+    if (e->erased)
+        return cols->text || cols->parts || cols->body || e->author || e->client || e->state_delta
+                   ? "it was erased and still has content"
+                   : NULL;
     if ((flags & FLAG_DELTA) && !e->state_delta)
         return "its state delta is missing";
     if ((flags & FLAG_COPY) && !copied_known(&f->tx, f->tree, KEY(e->branch, e->position)))
@@ -69,7 +73,7 @@ static void chain_link(fsck *f, chain *c, const ramet_entry *e, const entry_cols
 {
     uint8_t digest[HASH_LEN], want[HASH_LEN];
     sha *h = f->tx.call->hasher;
-    const char *missing = missing_part(f, e, flags);
+    const char *missing = missing_part(f, e, cols, flags);
     bool linked = c->n == 0;
     entry_digest(h, e, cols, digest);
     for (int i = 0; i < c->n && !linked; i++) {

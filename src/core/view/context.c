@@ -274,7 +274,7 @@ size_t context_filter(txn *tx, const context *c, ramet_entry *list, size_t n, ar
         if (hidden[i])
             continue;
         list[shown] = list[i];
-        if (own[i] && own[i]->action == OVERLAY_REPLACE)
+        if (own[i] && own[i]->action == OVERLAY_REPLACE && !list[i].erased)
             entry_replace(into, &list[shown], own[i]->text);
         shown++;
     }

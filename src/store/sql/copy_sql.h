@@ -115,6 +115,8 @@
 #define COPY_COLS_copied(F, C)                                                                     \
     F(1, tree, 'i') C(2, k, 'i') C(3, n, 'i') C(4, from_tree, 'i') C(5, from_session, 'i')         \
     C(6, from_k, 'i') C(7, span, 'i')
+#define COPY_COLS_erased(F, C)                                                                     \
+    F(1, tree, 'i') C(2, k, 'i') C(3, digest, 'b') C(4, at, 'i') C(5, who, 't') C(6, why, 't')
 #define COPY_COLS_errand(F, C)                                                                     \
     F(1, id, 't') C(2, url, 't') C(3, name, 't') C(4, media_type, 't') C(5, owner, 't')            \
     C(6, created, 'i') C(7, expires, 'i') C(8, failed, 'i')
@@ -148,6 +150,7 @@
     T(indexed, TREE, FIXED, 1, 2, 0, 0, 0)                                                         \
     T(copied, TREE, FIXED, 1, 2, 3, 0, 0)                                                          \
     T(overlay, TREE, FIXED, 1, 2, 0, 0, 0)                                                         \
+    T(erased, TREE, FIXED, 1, 2, 0, 0, 0)                                                          \
     T(branch, TREE, MOVES, 2, 5, 6, 3, 1)                                                          \
     T(run, TREE, FIXED, 1, 2, 3, 4, 0)                                                             \
     T(move, TREE, FIXED, 1, 2, 3, 0, 0)                                                            \
@@ -280,6 +283,10 @@
       "(tree,k,n)>($1,$2,$3) AND tree<=$4 ORDER BY tree,k,n LIMIT $5")                             \
     X(copy_copied_add, COPY_ADD(copied))                                                           \
     X(copy_copied_cut, "DELETE FROM copied WHERE tree=$1 AND k=$2 AND n=$3")                       \
+    X(copy_erased_read, COPY_READ(erased)                                                          \
+      "(tree,k)>($1,$2) AND tree<=$3 ORDER BY tree,k LIMIT $4")                                    \
+    X(copy_erased_add, COPY_ADD(erased))                                                           \
+    X(copy_erased_cut, "DELETE FROM erased WHERE tree=$1 AND k=$2")                                \
     X(copy_origin_read, COPY_READ(origin)                                                          \
       "(tree,session)>($1,$2) AND tree<=$3 ORDER BY tree,session LIMIT $4")                        \
     X(copy_origin_add, COPY_ADD(origin))                                                           \

@@ -365,6 +365,7 @@
     NOTE_STATEMENTS(X)                                                                             \
     RETENTION_STATEMENTS(X)                                                                        \
     TEMPLATE_STATEMENTS(X)                                                                         \
+    ERASE_STATEMENTS(X)                                                                            \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
                   "UNION SELECT tree FROM session WHERE owner=$1 ORDER BY 1")                      \
@@ -383,6 +384,7 @@
 
 #include "store/sql/attachment_sql.h"
 #include "store/sql/copy_sql.h"
+#include "store/sql/erase_sql.h"
 #include "store/sql/event_sql.h"
 #include "store/sql/merge_sql.h"
 #include "store/sql/search_sql.h"
