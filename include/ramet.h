@@ -122,6 +122,7 @@ extern "C" {
     X(BRANCH_NEEDED, "branch_needed", 409, 5, "the head or another path needs what would be pruned") \
     X(HELD, "held", 409, 5, "it is on hold, and stays until the hold is released")                 \
     X(DRY_RUN_FIRST, "dry_run_first", 409, 5, "the rules have changed since the last dry run")     \
+    X(ANSWER_ERASED, "answer_erased", 409, 5, "the request was done; its kept answer was erased")  \
     X(BUSY, "store_busy", 503, 6, "another process held the store's lock for too long")            \
     X(STOPPED, "store_stopped", 503, 6, "writes are stopped after a failed write; reads go on")    \
     X(IO, "io_error", 503, 6, "the disk or the database failed; a file then takes no more writes")       \

@@ -149,7 +149,7 @@ static ramet_status idempotency_find(txn *tx, ramet_once *o, bool *found)
         r.size = q_col_int(q, 3);
         r.expires = q_col_int(q, 4);
         r.sealed = q_col_blob(q, 2, &r.n_sealed);
-        whole = row_open(tx, o, &r, &bytes, &n_bytes);
+        whole = !r.n_sealed || row_open(tx, o, &r, &bytes, &n_bytes);
     }
     q_end(q);
     TRY(txn_status(tx));
@@ -162,6 +162,9 @@ static ramet_status idempotency_find(txn *tx, ramet_once *o, bool *found)
     if (memcmp(r.digest, o->digest, HASH_LEN) != 0)
         return call_fail(tx->call, RAMET_KEY_MISMATCH, "idempotency_key",
                          "the idempotency key was used for another request");
+    if (!r.n_sealed)
+        return call_fail(tx->call, RAMET_ANSWER_ERASED, "idempotency_key",
+                         "the request was done, and its answer was erased with what it said");
     o->repeated = true;
     o->status = (int)r.status;
     o->bytes = bytes;

@@ -91,6 +91,7 @@ CALL(ramet_status, db_backup, (db *d, const char *path, ramet_progress progress,
      d->engine->backup(d, path, progress, arg))
 CALL(int, db_log_pages, (const db *d), d->engine->log_pages ? d->engine->log_pages(d) : 0)
 CALL(ramet_status, db_checkpoint, (db *d), d->engine->checkpoint(d))
+CALL(ramet_status, db_scrub, (db *d), d->engine->scrub ? d->engine->scrub(d) : RAMET_OK)
 /* clang-format on */
 
 /* ------------------------------------------------------------------- status */

@@ -195,5 +195,9 @@ int db_log_pages(const db *d);
 /* Outside a transaction: moves the write-ahead log into the main file, as far as readers allow it.
  * A failure does not affect committed data, but means that the disk failed. */
 ramet_status db_checkpoint(db *d);
+/* Writes the database anew, so that nothing is left of rows that were removed, and empties the log.
+ * RAMET_BUSY: a reader keeps the log from being emptied. Only outside transactions; an engine
+ * without files does nothing. */
+ramet_status db_scrub(db *d);
 
 #endif

@@ -64,6 +64,7 @@ typedef struct db_engine {
     /* Both NULL: there is no separate log. */
     int (*log_pages)(const db *d);
     ramet_status (*checkpoint)(db *d);
+    ramet_status (*scrub)(db *d);
 } db_engine;
 
 struct db {

@@ -66,6 +66,8 @@ CALL(bool, store_alone, (const store *s), s->kind->alone)
 DO(store_settle, (store *s), s->kind->settle(s, false))
 DO(store_settle_all, (store *s), s->kind->settle(s, true))
 DO(store_release, (store *s), if (s->kind->release) s->kind->release(s))
+CALL(ramet_status, store_scrub, (store *s, char *message),
+     s->kind->scrub ? s->kind->scrub(s, message) : RAMET_OK)
 DO(store_tidy, (store *s), if (s->kind->tidy) s->kind->tidy(s))
 CALL(ramet_status, store_health, (store *s), s->kind->health(s))
 CALL(const char *, store_path, (const store *s), s->path)

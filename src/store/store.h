@@ -125,6 +125,8 @@ void store_job_end(store *s, const char *job);
 ramet_status store_health(store *s);
 /* Does work in advance that a write would otherwise have to do now and then. */
 void store_tidy(store *s);
+/* Leaves nothing of removed rows in the files (db_scrub()). Writes wait meanwhile. */
+ramet_status store_scrub(store *s, char *message);
 /* Releases the caches of idle connections. */
 void store_release(store *s);
 const char *store_path(const store *s); /* for people: a URL without secrets */

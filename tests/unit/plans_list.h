@@ -387,6 +387,27 @@
     X(copy_task_drop, "1,'k5'")                                                                    \
     X(copy_indexed_read, "1," K_LONG ",3,5")                                                       \
     X(copy_indexed_cut, "1," K_LONG)                                                               \
+    X(copy_erased_read, "1," K_LONG ",3,5")                                                        \
+    X(copy_erased_cut, "1," K_LONG)                                                                \
+    X(erased_get, "1," K_LONG)                                                                     \
+    X(erased_add, "1,5,'\\x00',1,NULL,''")                                                         \
+    X(erased_del, "1," K_LONG "," K_LONG_NEXT)                                                     \
+    X(erased_sums, "2")                                                                            \
+    X(entry_flags, "1," K_LONG)                                                                    \
+    X(erase_entry, "1," K_LONG)                                                                    \
+    X(erase_delta, "1," K_LONG)                                                                    \
+    X(erase_snapshot, "1," K_LONG ",'{}',2")                                                       \
+    X(erase_overlay, "1,5,0,'',NULL,0")                                                            \
+    X(erase_prompt, "1,'r5'")                                                                      \
+    X(erase_verdict, "1,500")                                                                      \
+    X(erase_task, "'k5','{}'")                                                                     \
+    X(erase_turn, "1,'r5'")                                                                        \
+    X(copied_of, "1," K_LONG)                                                                      \
+    X(erase_once, "'u5','s'," SHA ",'\\x00'")                                                      \
+    X(erase_session, "1,100005,'',NULL,NULL,'',''")                                                \
+    X(erase_move, "1,1,5")                                                                         \
+    X(erase_origin, "5,5")                                                                         \
+    X(person_entries, "1," K_LONG "," K_LONG_NEXT ",'ann'")                                        \
     X(copy_copied_read, "1," K_LONG ",0,3,5")                                                      \
     X(copy_copied_cut, "1," K_LONG ",0")                                                           \
     X(copy_origin_read, "5,5,9000000,5")                                                           \
@@ -424,6 +445,44 @@
     X(copy_trees_since, "500,510")
 
 #define WALKS(X)                                                                                   \
+    X(erased_by_time, "the last step of an erasure")                                               \
+    X(erased_count, "counts all erased entries")                                                   \
+    X(orphan_erased, "fsck compares whole tables")                                                 \
+    X(delta_snapshots, "erasing reads the snapshots of a tree")                                    \
+    X(overlay_trees_of, "erasing a user reads whole tables")                                       \
+    X(turn_errors, "erasing reads all turns of a session")                                         \
+    X(turn_names, "erasing reads the names of all turns of a tree")                                \
+    X(copied_spans, "erasing reads the summaries made from a tree")                                \
+    X(once_scopes, "erasing looks through all kept answers")                                       \
+    X(move_reasons, "erasing reads all moves of a session")                                        \
+    X(turn_in_tree, "erasing looks for running turns, which are few")                              \
+    X(owner_sessions, "erasing a user reads all sessions of the user")                             \
+    X(author_entries, "erasing a user reads whole tables")                                         \
+    X(erase_uploads, "erasing a user reads whole tables")                                          \
+    X(erasures, "notes in meta, which are few")                                                    \
+    X(erase_member_user_id, "erasing a user reads whole tables")                                   \
+    X(erase_session_owner, "erasing a user reads whole tables")                                    \
+    X(erase_session_by_id, "erasing a user reads whole tables")                                    \
+    X(erase_move_who, "erasing a user reads whole tables")                                         \
+    X(erase_verdict_who, "erasing a user reads whole tables")                                      \
+    X(erase_event_who, "erasing a user reads whole tables")                                        \
+    X(erase_once_user_id, "erasing a user reads whole tables")                                     \
+    X(erase_share_who, "erasing a user reads whole tables")                                        \
+    X(erase_token_user_id, "erasing a user reads whole tables")                                    \
+    X(erase_attachment_owner, "erasing a user reads whole tables")                                 \
+    X(erase_feedback_user_id, "erasing a user reads whole tables")                                 \
+    X(erase_turn_who, "erasing a user reads whole tables")                                         \
+    X(erase_remark_user_id, "erasing a user reads whole tables")                                   \
+    X(erase_visit_user_id, "erasing a user reads whole tables")                                    \
+    X(erase_transfer_giver, "erasing a user reads whole tables")                                   \
+    X(erase_transfer_taker, "erasing a user reads whole tables")                                   \
+    X(erase_errand_owner, "erasing a user reads whole tables")                                     \
+    X(erase_sandbox_owner, "erasing a user reads whole tables")                                    \
+    X(erase_overlay_who, "erasing a user reads whole tables")                                      \
+    X(erase_held_who, "erasing a user reads whole tables")                                         \
+    X(erase_rule_who, "erasing a user reads whole tables")                                         \
+    X(erase_removed_who, "erasing a user reads whole tables")                                      \
+    X(erase_erased_who, "erasing a user reads whole tables")                                       \
     X(session_counts, "counts all sessions")                                                       \
     X(session_count_deleted, "counts deleted sessions")                                            \
     X(tree_count, "counts all trees")                                                              \

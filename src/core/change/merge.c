@@ -163,6 +163,12 @@ typedef struct item_walk {
 static bool item_take(void *arg, ramet_entry *e)
 {
     item_walk *w = arg;
+    if (e->erased && w->plan->in->mode == RAMET_SPLICE)
+        return true; /* there is nothing to copy */
+    if (e->erased) {
+        w->status = refuse(w->tx, "entries", "an entry that was picked has been erased");
+        return false;
+    }
     w->status = item_add(w->tx, w->plan, w->from, e);
     return w->status == RAMET_OK;
 }
@@ -183,7 +189,9 @@ static ramet_status plan_splice(txn *tx, merge_plan *p)
                          "the source has %lld entries of its own and a merge copies at most %zu; "
                          "pick some of them, or land a summary",
                          (long long)own, tx->ramet->limits.merge);
-    return items_read(tx, p, &p->from, p->shared, p->from.branch.len);
+    TRY(items_read(tx, p, &p->from, p->shared, p->from.branch.len));
+    return p->items.n || !own ? RAMET_OK
+                              : refuse(tx, "from", "all entries of the source have been erased");
 }
 
 static bool is_planned(const merge_plan *p, int64_t key)

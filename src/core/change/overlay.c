@@ -411,7 +411,7 @@ static ramet_status list_run(txn *tx, const char *session, int64_t branch, ramet
     TRY(session_open(tx, session, NEED_READ, &s));
     TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, branch, &b));
     bool linked = share_only(tx, &s.access);
-    overlay_set *set = overlay_set_get(tx, s.tree, b.overlay);
+    overlay_set *set = overlay_set_fresh(tx, s.tree, b.overlay);
     size_t n_items = set ? overlay_set_items(set, &items) : 0;
     for (size_t i = 0; i < n_items && db_status(tx->db) == RAMET_OK; i++) {
         branch_meta o;

@@ -8,6 +8,7 @@
  * for a day.
  */
 #include "core/export/import.h"
+#include "core/export/import_spool.h"
 
 #include "core/attachment/files.h"
 #include "core/call.h"
@@ -95,37 +96,47 @@ int64_t ramet_import_spooled(ramet_call *c, const char *upload)
     return there ? (int64_t)about.st_size : 0;
 }
 
-/* True when nobody uses it and it was left a day ago. */
-static bool spool_old(int fd, int64_t now)
+/* True when nobody uses it and it was left that long ago. */
+static bool spool_old(int fd, int64_t now, int64_t age_us)
 {
     struct stat about;
     if (fd < 0 || fstat(fd, &about) != 0 || flock(fd, LOCK_EX | LOCK_NB) != 0)
         return false;
-    return now - (int64_t)about.st_mtime * 1000000 > SPOOL_DAYS_US;
+    return now - (int64_t)about.st_mtime * 1000000 >= age_us;
 }
 
-/* Spools that nobody went on with. */
-static void folder_tidy(const char *folder)
+/* Spools that nobody went on with. Returns how many were removed. */
+static int64_t folder_tidy(const char *folder, int64_t age_us)
 {
+    int64_t removed = 0;
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));) {
         if (strncmp(e->d_name, "spool-", 6) != 0)
             continue;
         int fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-        if (spool_old(fd, time_now_us()))
-            unlinkat(dirfd(d), e->d_name, 0);
+        if (spool_old(fd, time_now_us(), age_us))
+            removed += unlinkat(dirfd(d), e->d_name, 0) == 0;
         if (fd >= 0)
             close(fd);
     }
     if (d)
         closedir(d);
+    return removed;
+}
+
+int64_t import_spools_drop(ramet_call *c)
+{
+    arena *a = arena_new();
+    int64_t removed = folder_tidy(folder_name(c, a), INT64_MIN);
+    arena_free(a);
+    return removed;
 }
 
 ramet_status ramet_import_tidy(ramet_call *c)
 {
     TRY(program_only(c));
     arena *a = arena_new();
-    folder_tidy(folder_name(c, a));
+    folder_tidy(folder_name(c, a), SPOOL_DAYS_US);
     arena_free(a);
     return RAMET_OK;
 }
@@ -174,7 +185,7 @@ ramet_status ramet_import_begin(ramet_call *c, const char *upload, int64_t max_b
     *m = (ramet_import){.call = c, .fd = -1, .most = max_bytes ? max_bytes : MOST_BYTES};
     ramet_status st = folder_open(c, a, &folder);
     if (st == RAMET_OK) {
-        folder_tidy(folder);
+        folder_tidy(folder, SPOOL_DAYS_US);
         st = spool_open(m, folder, upload, a);
     }
     arena_free(a);

@@ -118,7 +118,7 @@ static bool open_body(txn *tx, int64_t tree, int64_t k, entry_cols *cols)
     bool ok = p && pack_open(tx->arena, p, n, &t);
     q_end(q);
     if (ok)
-        *cols = (entry_cols){t.item[0], t.item[1], t.item[2]};
+        *cols = (entry_cols){.text = t.item[0], .parts = t.item[1], .body = t.item[2]};
     return ok;
 }
 
@@ -213,7 +213,7 @@ static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_
         if (!x->reason)
             x->reason = "";
         e->erased = x;
-        cols->erased = arena_memdup(tx->arena, digest, HASH_LEN);
+        cols->erased = (const uint8_t *)arena_memdup(tx->arena, digest, HASH_LEN);
     }
     q_end(q);
     e->text = RAMET_ERASED_TEXT;

@@ -10,6 +10,7 @@
 
 #include "core/call.h"
 #include "core/handle.h"
+#include "core/model/entry.h"
 #include "core/model/path.h"
 #include "core/txn.h"
 
@@ -31,7 +32,7 @@ struct tip {
 #define TITLE_BYTES 256
 
 struct path_title_slot {
-    int64_t tree, branch, pos;
+    int64_t tree, branch, pos, stamp;
     char text[TITLE_BYTES];
 };
 
@@ -125,14 +126,31 @@ static void title_keep(struct lineage *l, int64_t past, const path_title *w)
         to->tree = w->tree;
         to->branch = w->branch;
         to->pos = w->pos;
+        to->stamp = w->stamp;
         memcpy(to->text, w->text, n);
     }
     pthread_mutex_unlock(lock);
 }
 
 /* All paths through the entry at `pos` of a branch begin with what that branch holds before it; so
- * when it holds the first entry, too, they have the same title. */
-const char *path_title_get(txn *tx, const branch_row *head)
+ * when it holds the first entry, too, they have the same title.
+ *
+ * An entry can be erased, by another process, too; that counts up the stamp of the tree. A guarded
+ * write, which compares the stamp when it commits, uses a title of the same stamp. Everybody else
+ * asks whether the entry is still there. */
+static bool title_valid(txn *tx, const path_title *w, int64_t stamp)
+{
+    if (db_guarded(tx->db))
+        return stamp != SESSION_NO_STAMP && w->stamp == stamp;
+    db_stmt *q = db_query(tx->db, Q_entry_flags);
+    q_int(q, 1, w->tree);
+    q_int(q, 2, KEY(w->branch, w->pos));
+    bool there = q_row(q) && !(q_col_int(q, 0) & FLAG_ERASED);
+    q_end(q);
+    return there;
+}
+
+const char *path_title_get(txn *tx, const branch_row *head, int64_t stamp)
 {
     branch_meta root, o;
     /* The words of a path with values are its own. */
@@ -141,24 +159,26 @@ const char *path_title_get(txn *tx, const branch_row *head)
     struct lineage *l = tx->ramet->lineage;
     const struct path_title_slot *w = &l->titles[(size_t)root.id % TITLE_SLOTS];
     pthread_mutex_t *lock = &l->locks[(size_t)root.id % CACHE_LOCKS];
-    const char *text = NULL;
-    int64_t pos = 0;
+    path_title found = {0};
     pthread_mutex_lock(lock);
     if (l->past == tx->past && w->branch == root.id && w->tree == root.tree && w->pos < head->len) {
-        text = arena_strdup(tx->arena, w->text);
-        pos = w->pos;
+        found = (path_title){w->tree, w->branch, w->pos, w->stamp, NULL};
+        found.text = arena_strdup(tx->arena, w->text);
     }
     pthread_mutex_unlock(lock);
-    return text && path_owner(tx, &head->meta, pos, &o) && o.id == root.id ? text : NULL;
+    return found.text && path_owner(tx, &head->meta, found.pos, &o) && o.id == root.id &&
+                   title_valid(tx, &found, stamp)
+               ? found.text
+               : NULL;
 }
 
-void path_title_put(txn *tx, const branch_row *head, int64_t pos, const char *text)
+void path_title_put(txn *tx, const branch_row *head, int64_t pos, int64_t stamp, const char *text)
 {
     branch_meta root, o;
     if (head->filled || !path_owner(tx, &head->meta, 0, &root) ||
         !path_owner(tx, &head->meta, pos, &o) || o.id != root.id)
         return;
-    path_title w = {root.tree, root.id, pos, text};
+    path_title w = {root.tree, root.id, pos, stamp, text};
     /* A writer sees what is not committed yet (B2). */
     if (!tx->writing)
         title_keep(tx->ramet->lineage, tx->past, &w);

@@ -23,11 +23,13 @@ void lineage_put(struct lineage *l, int64_t past, const branch_meta *m);
  * entry begins with. */
 typedef struct path_title {
     int64_t tree, branch, pos;
+    int64_t stamp;    /* of the tree when it was read; SESSION_NO_STAMP: not known */
     const char *text; /* NULL: none */
 } path_title;
-/* The words that a path is named after: those of the entry at `pos`. NULL: not cached. */
-const char *path_title_get(txn *tx, const branch_row *head);
-void path_title_put(txn *tx, const branch_row *head, int64_t pos, const char *text);
+/* The words that a path is named after: those of the entry at `pos`. NULL: not cached, or the entry
+ * may have been erased since. `stamp` is that of the tree, or SESSION_NO_STAMP. */
+const char *path_title_get(txn *tx, const branch_row *head, int64_t stamp);
+void path_title_put(txn *tx, const branch_row *head, int64_t pos, int64_t stamp, const char *text);
 
 /* ---- entries at which histories end that are forked */
 

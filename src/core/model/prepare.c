@@ -302,7 +302,7 @@ static ramet_status prepare(ramet_call *c, size_t i, const ramet_entry_in *in, c
     n->entry.state_delta = in->state_delta;
     n->entry.created = in->created ? in->created : now;
     pack(c, n);
-    entry_cols cols = {n->text, n->parts, n->body};
+    entry_cols cols = {.text = n->text, .parts = n->parts, .body = n->body};
     entry_digest(c->hasher, &n->entry, &cols, n->digest);
     return RAMET_OK;
 }

@@ -94,6 +94,11 @@ void search_forget(ramet *r, int64_t tree, const int64_t *keys, const char *cons
     engine_of(r)->forget(r, tree, keys, texts, n);
 }
 
+ramet_status search_scrub(ramet_call *c, bool whole)
+{
+    return engine_of(c->ramet)->scrub(c, whole);
+}
+
 ramet_status ramet_search(ramet_call *c, const ramet_search_in *in, ramet_hits *out)
 {
     query q;

@@ -158,6 +158,26 @@ static ramet_status file_update(ramet_call *c, bool rebuild, int64_t *indexed)
     return st;
 }
 
+/* There may be no index yet, or one that this process has not opened. */
+static ramet_status file_scrub(ramet_call *c, bool whole)
+{
+    char message[512] = "";
+    (void)whole;
+    arena *a = arena_new();
+    bool there = store_file_size(search_path(a, c->ramet)) > 0;
+    arena_free(a);
+    if (!there)
+        return RAMET_OK;
+    struct search *s = search_lock(c->ramet);
+    ramet_status st = index_open(c->ramet, s, true, message);
+    if (st != RAMET_OK)
+        call_fail(c, st, NULL, "the search index cannot be opened: %s", message);
+    else if (fts_reset(s->index) != RAMET_OK || db_scrub(fts_db(s->index)) != RAMET_OK)
+        st = index_fail(c, s->index);
+    search_unlock(s);
+    return st;
+}
+
 static int64_t file_bytes(ramet *r)
 {
     arena *a = arena_new();
@@ -193,4 +213,5 @@ const search_engine search_in_file = {
     .bytes = file_bytes,
     .needs = file_needs,
     .release = file_release,
+    .scrub = file_scrub,
 };

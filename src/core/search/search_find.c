@@ -69,7 +69,7 @@ static const char *entry_found(finder *f, const fts_doc *d, const char **text, c
     const char *id = NULL;
     *text = *given = NULL;
     f->tx.arena = f->tmp;
-    if (q_row(q)) {
+    if (q_row(q) && !(q_col_int(q, 2) & FLAG_ERASED)) {
         id = q_keep_text(q, 0, f->call->arena);
         *text = q_col_int(q, 2) & FLAG_LARGE ? body_text(&f->tx, d->tree, d->key)
                                              : q_keep_text(q, 1, f->tmp);

@@ -102,6 +102,12 @@ static void tables_forget(ramet *r, int64_t tree, const int64_t *keys, const cha
     search_unlock(s);
 }
 
+static ramet_status tables_scrub(ramet_call *c, bool whole)
+{
+    int64_t indexed = 0;
+    return whole ? tables_update(c, true, &indexed) : RAMET_OK;
+}
+
 /* Reads one number of the index. */
 static int64_t number_read(ramet *r, int64_t (*read)(fts *f))
 {
@@ -159,4 +165,5 @@ const search_engine search_in_tables = {
     .mark = tables_mark,
     .bytes = tables_bytes,
     .needs = tables_needs,
+    .scrub = tables_scrub,
 };

@@ -90,7 +90,7 @@ static const char *title_of_path(txn *tx, const session_full *s, const branch_ro
         return "";
     if (!head)
         head = &own;
-    const char *title = path_title_get(tx, head);
+    const char *title = path_title_get(tx, head, s->stamp);
     if (title)
         return title;
     int64_t max = head->len < TITLE_LOOK ? head->len : TITLE_LOOK;
@@ -102,7 +102,7 @@ static const char *title_of_path(txn *tx, const session_full *s, const branch_ro
     }
     title = t.text ? text_preview(tx->arena, t.text, TITLE_CHARS) : "";
     if (t.text)
-        path_title_put(tx, head, t.pos, title);
+        path_title_put(tx, head, t.pos, s->stamp, title);
     arena_free(scratch);
     return title;
 }

@@ -2,7 +2,7 @@
  *
  * Sets of overlays: rows, how they make a set, and a cache of resolved sets.
  *
- *   O1  A row never changes, and its number is never used again in its tree. `prev` and `prev2` are
+ *   O1  A row never changes, except that its text can be erased (core/erase/erase_entry.c), and its number is never used again in its tree. `prev` and `prev2` are
  *       0 or smaller than its own number. So a number stands for one set for ever, and a resolved
  *       set can be cached without invalidation. Only committed rows get into the cache: sets that a
  *       write has resolved do not.
@@ -499,6 +499,11 @@ static void cache_add(txn *tx, overlay_set *s)
             cache_trim(c, c->n - 1);
     }
     pthread_mutex_unlock(&c->lock);
+}
+
+overlay_set *overlay_set_fresh(txn *tx, int64_t tree, int64_t no)
+{
+    return no ? set_resolve(tx, tree, no) : NULL;
 }
 
 overlay_set *overlay_set_get(txn *tx, int64_t tree, int64_t no)

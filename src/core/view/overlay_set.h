@@ -47,6 +47,9 @@ typedef struct overlay_set overlay_set;
 /* The set of a number, held by the caller until overlay_set_put(). NULL: `no` is 0, or (sticky) it
  * cannot be read. */
 overlay_set *overlay_set_get(txn *tx, int64_t tree, int64_t no);
+/* The same from the rows themselves: what a set in the cache says may have been erased since, by
+ * another process. Readers of the context view need not care: an erased entry is not replaced. */
+overlay_set *overlay_set_fresh(txn *tx, int64_t tree, int64_t no);
 void overlay_set_put(overlay_set *s); /* NULL is fine */
 
 size_t overlay_set_items(const overlay_set *s, const overlay_item **out);

@@ -121,11 +121,13 @@
     X(erase_move, "UPDATE move SET why='' WHERE tree=$1 AND session=$2 AND seq=$3")                \
     X(move_reasons, "SELECT seq,why FROM move WHERE tree=$1 AND session=$2 AND why<>''")           \
     X(erase_origin, "UPDATE origin SET client='' WHERE tree=$1 AND session=$2")                    \
-    X(session_rows, "SELECT " SESSION_COLS " FROM session s WHERE s.tree=$1 ORDER BY s.no")        \
     X(turn_in_tree, "SELECT t.id FROM turn t WHERE t.status=1 AND t.tree=$1 LIMIT 1")              \
     /* -- a person */                                                                              \
     X(owner_sessions, "SELECT s.tree,s.no FROM session s WHERE s.owner=$1 ORDER BY s.tree,s.no")   \
     X(author_entries, "SELECT e.tree,e.k FROM entry e WHERE e.author=$1 ORDER BY e.tree,e.k")      \
+    /* Without an author: the answers in the user's own sessions. */                               \
+    X(person_entries, "SELECT e.k,CASE WHEN e.author IS NULL OR e.author=$4 THEN 1 ELSE 0 END "    \
+                      "FROM entry e WHERE " PK_RANGE("e.", "k") " ORDER BY e.k")                   \
     X(erase_uploads, "UPDATE attachment SET expires=$2 WHERE owner=$1 AND NOT EXISTS (SELECT 1 "   \
                      "FROM attached r WHERE r.attachment=attachment.id)")                          \
     X(erasures, "SELECT key,value FROM meta WHERE key>='erase ' AND key<'erase~' ORDER BY key")    \

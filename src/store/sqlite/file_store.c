@@ -47,7 +47,7 @@ _Static_assert(GROUP_MAX == 1 << (RAMET_BATCH_SIZES - 1), "the last size is that
 
 typedef struct waiter {
     struct waiter *next;
-    store_op run;
+    store_op run; /* NULL: write the file anew (file_scrub()), in no group */
     void *arg;
     ramet_status status;
     char message[512];
@@ -228,11 +228,28 @@ static bool writes_accepted(file_store *s, waiter **group, size_t n)
     return false;
 }
 
+/* Writes the file anew, outside any transaction. */
+static void scrub_run(file_store *s, waiter **one)
+{
+    ramet_status st = db_scrub(s->writer);
+    if (stops_writes(st))
+        writes_stop(s, st, db_message(s->writer));
+    settle(one, 1, st, db_message(s->writer));
+    db_clear(s->writer);
+    s->log_pages = 0;
+}
+
 static void lead(file_store *s, waiter **group, size_t n)
 {
     if (writes_now(s, NULL) == WRITES_FULL)
         probe(s);
-    if (!writes_accepted(s, group, n) || group_run(s, group, n) == GROUP_DONE)
+    if (!writes_accepted(s, group, n))
+        return;
+    if (n == 1 && !group[0]->run) {
+        scrub_run(s, group);
+        return;
+    }
+    if (group_run(s, group, n) == GROUP_DONE)
         return;
     for (size_t i = 0; i < n; i++)
         if (writes_accepted(s, &group[i], 1))
@@ -243,7 +260,8 @@ static size_t take_group(file_store *s, waiter **group)
 {
     size_t n = 0;
     ASSERT_LOCKED(&s->lock);
-    while (s->first && n < GROUP_MAX) {
+    bool alone = s->first && !s->first->run;
+    while (s->first && n < GROUP_MAX && (n == 0 || (!alone && s->first->run))) {
         group[n++] = s->first;
         s->first = s->first->next;
     }
@@ -403,6 +421,11 @@ static void file_tidy(store *base)
     s->log_pages = 0;
 }
 
+static ramet_status file_scrub(store *base, char *message)
+{
+    return file_write(base, NULL, NULL, message);
+}
+
 /* Connections in use keep their caches, and so does the writer, which belongs to the leader.
  * Freeing pages is quick: readers may wait for it. */
 static void file_release(store *base)
@@ -437,6 +460,7 @@ static const store_kind file_kind = {
     .connect = file_connect,
     .health = file_health,
     .tidy = file_tidy,
+    .scrub = file_scrub,
     .release = file_release,
     .settle = file_settle,
 };

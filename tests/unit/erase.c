@@ -1,0 +1,898 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * erase.c: what goes, what stays, who may, what every reader gets afterwards; the table of columns;
+ * the bytes of the files.
+ */
+#include "attach.h"
+#include "link.h"
+#include "turn.h"
+
+#include "ramet/erase.h"
+#include "ramet/export.h"
+#include "ramet/kagent.h"
+#include "ramet/merge.h"
+#include "ramet/overlays.h"
+#include "ramet/retention.h"
+#include "ramet/tasks.h"
+#include "store/sql/sql.h"
+
+#include "../lib/scratch_db.h"
+
+#include <dirent.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(erase, .init = scratch_open, .fini = scratch_close);
+
+#define SECRET "hunter2-swordfish"
+
+static ramet_receipt *receipt;
+static ramet_session *patched;
+
+/* ---- steps and looks */
+
+static void erased(const char *session, const char *entry)
+{
+    tick(SECOND);
+    ok(ramet_erase(T.call,
+                   &(ramet_erase_in){
+                       .session = session, .entry_id = entry, .reason = "a leak", .by = "root"},
+                   &receipt));
+    cr_assert_not_null(receipt);
+}
+
+static void not_erased(ramet_call *c, ramet_status st, const char *field, const ramet_erase_in *in)
+{
+    const char *before = mark();
+    refused_for(c, st, field, ramet_erase(c, in, &receipt));
+    cr_assert_str_eq(mark(), before);
+    cr_assert_null(receipt);
+}
+
+static ramet_entry *entry_of(const char *session, const char *id)
+{
+    ramet_entry *e;
+    ok(ramet_entry_get(T.call, session, 0, id, &e));
+    return e;
+}
+
+static void is_erased(const char *session, const char *id)
+{
+    ramet_entry *e = entry_of(session, id);
+    cr_assert_not_null(e->erased, "%s of %s is not erased", id, session);
+    cr_assert_str_eq(e->text, RAMET_ERASED_TEXT);
+    cr_assert_str_eq(e->format, "ramet");
+    cr_assert_null(e->body);
+    cr_assert_null(e->author);
+    cr_assert_null(e->client);
+    cr_assert_null(e->state_delta);
+}
+
+static int64_t went(const char *what)
+{
+    for (size_t i = 0; i < receipt->n_went; i++)
+        if (strstr(receipt->went[i].what, what))
+            return receipt->went[i].n;
+    return 0;
+}
+
+static int64_t stayed(const char *what)
+{
+    for (size_t i = 0; i < receipt->n_stayed; i++)
+        if (strstr(receipt->stayed[i].what, what))
+            return receipt->stayed[i].n;
+    return 0;
+}
+
+/* Whether a text stands in any row of the store, whatever the column. */
+static bool anywhere(const char *text)
+{
+#define LOOK_IN(X, t, c, class)                                                                    \
+    if (strcmp(#t, "outbox") && strcmp(#t, "dir") && strcmp(#t, "node") && strcmp(#t, "job") &&    \
+        strcmp(#t, "word_state") && strcmp(#t, "words") && strcmp(#t "." #c, "session.tags")) {    \
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM %s WHERE CAST(%s AS TEXT) LIKE '%%%s%%'",  \
+                 #t, #c, text);                                                                    \
+        if (sql_number(sql)) {                                                                     \
+            fprintf(stderr, "%s is in %s.%s\n", text, #t, #c);                                     \
+            return true;                                                                           \
+        }                                                                                          \
+    }
+    char sql[600];
+    ERASE_COLUMNS(LOOK_IN, )
+    return false;
+}
+
+static size_t hits(const char *query)
+{
+    ramet_hits found;
+    ok(ramet_search(T.call, &(ramet_search_in){.query = query, .limit = 50}, &found));
+    return found.n;
+}
+
+/* ---- an entry */
+
+Test(erase, an_entry_loses_everything_but_its_place)
+{
+    make("s");
+    ask("s", "a", "my password is " SECRET);
+    answer("s", "b", "noted");
+    ramet_session *fork = fork_at("s", NULL, "f");
+    say("f", "c");
+    char hash[65], head[65];
+    snprintf(hash, sizeof hash, "%s", entry_of("s", "a")->hash);
+    snprintf(head, sizeof head, "%s", get("s")->head.hash);
+    cr_assert_eq(hits("swordfish"), 1);
+    cr_assert_not_null(fork);
+    erased("s", "a");
+    is_erased("s", "a");
+    is_erased("f", "a");
+    ramet_entry *e = entry_of("s", "a");
+    cr_assert_str_eq(e->erased->by, "root");
+    cr_assert_str_eq(e->erased->reason, "a leak");
+    cr_assert_eq(e->erased->at, receipt->at);
+    cr_assert_str_eq(e->hash, hash);
+    cr_assert_str_eq(get("s")->head.hash, head);
+    cr_assert_str_eq(ids("f"), "a b c");
+    cr_assert_eq(hits("swordfish"), 0);
+    cr_assert_eq(hits("noted"), 1, "the rest is still found");
+    cr_assert_not(anywhere("swordfish"));
+    cr_assert_eq(receipt->entries, 1);
+    cr_assert_eq(receipt->n_places, 1);
+    cr_assert_str_eq(receipt->places[0].session, "s");
+    cr_assert_not_null(strstr(receipt->notes[0], "guess"));
+    cr_assert_null(strstr(get("s")->shown_title, "password"), "%s", get("s")->shown_title);
+    cr_assert_null(strstr(get("f")->shown_title, "password"), "%s", get("f")->shown_title);
+    sound();
+    /* The history goes on, and the same call again finds that it is done. */
+    say("s", "d");
+    erased("s", "a");
+    cr_assert_eq(receipt->entries, 0);
+    cr_assert_eq(receipt->already, 1);
+    sound();
+}
+
+Test(erase, a_large_body_with_everything_that_hangs_on_it)
+{
+    static char long_text[9000];
+    memset(long_text, 'x', sizeof long_text - 1);
+    memcpy(long_text, SECRET " ", sizeof SECRET);
+    long_text[sizeof SECRET - 1] = ' ';
+    make("s");
+    const char *file = upload(T.call, "a file with " SECRET);
+    char parts[400];
+    put("s", &(ramet_entry_in){.id = "a",
+                               .role = RAMET_USER,
+                               .text = long_text,
+                               .format = "memory",
+                               .body = "{\"k\":\"" SECRET "\"}",
+                               .author = "zoe",
+                               .usage = &(ramet_usage){.input = 5, .currency = ""},
+                               .state_delta = "{\"pin\":\"" SECRET "\"}",
+                               .indexed = SECRET});
+    snprintf(parts, sizeof parts,
+             "[{\"type\":\"text\",\"text\":\"" SECRET
+             "\"},{\"type\":\"file\",\"attachment_id\":\"%s\"}]",
+             file);
+    put("s", &(ramet_entry_in){.id = "b", .role = RAMET_USER, .parts = parts});
+    ok(ramet_feedback_set(T.call, "s", "b", 1, "good " SECRET));
+    erased("s", "a");
+    erased("s", "b");
+    cr_assert_eq(went("attachments"), 3, "the reference, the feedback and its release");
+    is_erased("s", "a");
+    is_erased("s", "b");
+    cr_assert_not(anywhere(SECRET));
+    cr_assert_not(anywhere("zoe"));
+    cr_assert_eq(sql_number("SELECT count(*) FROM body"), 0);
+    cr_assert_eq(sql_number("SELECT count(*) FROM attachment"), 0);
+    cr_assert_eq(files(), 0);
+    const char *state;
+    ok(ramet_state(T.call, "s", NULL, &state));
+    cr_assert_str_eq(state, "{}");
+    ramet_usage_out usage;
+    ok(ramet_usage_get(T.call, "s", &usage));
+    cr_assert_eq(usage.own.input, 5, "tokens are not content");
+    sound();
+}
+
+Test(erase, an_attachment_that_another_entry_refers_to_stays)
+{
+    make("s");
+    make("t");
+    const char *file = upload(T.call, "shared");
+    attach("s", "a", file);
+    attach("t", "a", file);
+    erased("s", "a");
+    cr_assert_eq(stayed("attachments"), 1);
+    cr_assert_str_eq(content(T.call, file), "shared");
+    erased("t", "a");
+    cr_assert_eq(sql_number("SELECT count(*) FROM attachment"), 0);
+    sound();
+}
+
+Test(erase, snapshots_of_the_state_are_made_anew)
+{
+    make("s");
+    char delta[400];
+    for (int i = 0; i < 40; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "e%d", i);
+        if (i == 3)
+            snprintf(delta, sizeof delta, "{\"pin\":\"" SECRET "\",\"k3\":1}");
+        else
+            snprintf(delta, sizeof delta, "{\"k%d\":\"%0200d\"}", i, i);
+        put("s", &(ramet_entry_in){
+                     .id = id, .role = RAMET_ASSISTANT, .text = "t", .state_delta = delta});
+    }
+    fork_at("s", "e20", "f");
+    put("f", &(ramet_entry_in){.id = "g", .role = RAMET_ASSISTANT, .state_delta = "{\"g\":1}"});
+    cr_assert_gt(sql_number("SELECT count(*) FROM delta WHERE snap LIKE '%" SECRET "%'"), 1);
+    erased("s", "e3");
+    cr_assert_gt(went("snapshots"), 1);
+    cr_assert_not(anywhere(SECRET));
+    const char *state;
+    ok(ramet_state(T.call, "s", NULL, &state));
+    cr_assert_null(strstr(state, "pin"));
+    cr_assert_not_null(strstr(state, "\"k39\""));
+    ok(ramet_state(T.call, "f", NULL, &state));
+    cr_assert_null(strstr(state, "pin"));
+    cr_assert_not_null(strstr(state, "\"k20\""));
+    sound();
+}
+
+Test(erase, copies_and_summaries_go_with_it)
+{
+    ramet_merge_out out;
+    make("s");
+    say("s", "a b");
+    fork_at("s", NULL, "f");
+    ask("f", "c", "the code is " SECRET);
+    say("f", "d");
+    ramet_merge_pick pick = {.entry_id = "c"};
+    ok(ramet_merge(T.call, "s",
+                   &(ramet_merge_in){.from = "f", .mode = RAMET_PICK, .picks = &pick, .n_picks = 1},
+                   &out));
+    char copy[64];
+    snprintf(copy, sizeof copy, "%s", get("s")->head.entry_id);
+    ramet_session *g = fork_at("s", NULL, "g");
+    cr_assert_not_null(g);
+    ramet_merge_pick again = {.session = "s", .entry_id = copy};
+    ok(ramet_merge(
+        T.call, "f",
+        &(ramet_merge_in){.from = "s", .mode = RAMET_PICK, .picks = &again, .n_picks = 1}, &out));
+    char second[64];
+    snprintf(second, sizeof second, "%s", get("f")->head.entry_id);
+    make("o");
+    ok(ramet_merge(T.call, "o",
+                   &(ramet_merge_in){
+                       .from = "f", .mode = RAMET_LAND, .text = "it was about " SECRET},
+                   &out));
+    char summary[64];
+    snprintf(summary, sizeof summary, "%s", get("o")->head.entry_id);
+    erased("f", "c");
+    cr_assert_eq(receipt->entries, 4);
+    cr_assert_eq(went("copies"), 3);
+    is_erased("s", copy);
+    is_erased("g", copy);
+    is_erased("f", second);
+    is_erased("o", summary);
+    cr_assert_not(anywhere(SECRET));
+    sound();
+    /* A merge does not bring it back. */
+    refused(RAMET_MERGE_REFUSED, "entries",
+            ramet_merge(
+                T.call, "s",
+                &(ramet_merge_in){.from = "f", .mode = RAMET_PICK, .picks = &pick, .n_picks = 1},
+                &out));
+    ok(ramet_merge(T.call, "g", &(ramet_merge_in){.from = "f", .mode = RAMET_SPLICE}, &out));
+    cr_assert_not(anywhere(SECRET));
+    sound();
+}
+
+Test(erase, overlays_prompts_verdicts_titles_and_reasons)
+{
+    make("s");
+    ok(ramet_session_update(T.call, "s", &(ramet_session_patch){.title = "About swordfish"},
+                            &patched));
+    say("s", "z y");
+    turn_start("s", &(ramet_turn_in){.id = "t1", .entries = &(ramet_entry_in){
+                                                    .id = "a", .role = RAMET_USER, .text = SECRET},
+                                     .n = 1});
+    ramet_prompt_in prompt = {.agent = "echo", .length = 3, .data = "{\"messages\":[\"" SECRET "\"]}"};
+    ramet_call_prompt(T.call, &prompt);
+    turn_speak("t1", "b");
+    ok(ramet_turn_end(T.call, "t1", RAMET_TURN_FAILED, "cannot do " SECRET, NULL, 0, &turn_out));
+    ramet_session *f = NULL;
+    ok(ramet_fork(T.call, "s", &(ramet_fork_in){.id = "f", .reason = "try " SECRET}, &f, NULL));
+    int64_t at = rewind_to("f", "b");
+    cr_assert_gt(at, 0);
+    ramet_overlay_out set;
+    ok(ramet_overlay_set(T.call, "f",
+                         &(ramet_overlay_in){.entry_id = "a",
+                                             .action = RAMET_OVERLAY_REPLACE,
+                                             .text = "not " SECRET},
+                         &set));
+    ok(ramet_overlay_set(
+        T.call, "f",
+        &(ramet_overlay_in){.entry_id = "y", .action = RAMET_OVERLAY_REPLACE, .text = "kept"},
+        &set));
+    ramet_page page;
+    ramet_read_in context = {.limit = 100, .view = RAMET_VIEW_CONTEXT};
+    ok(ramet_read(T.call, "f", &context, &page)); /* the set is in the cache now */
+    erased("s", "a");
+    cr_assert_eq(went("overlays"), 1);
+    cr_assert_eq(went("prompts"), 1);
+    cr_assert_eq(went("errors"), 1);
+    cr_assert_not(anywhere("swordfish"));
+    ok(ramet_read(T.call, "f", &context, &page));
+    for (size_t i = 0; i < page.n; i++)
+        cr_assert_null(strstr(page.entries[i].text, "swordfish"));
+    cr_assert_str_eq(page.entries[1].text, "kept");
+    ramet_overlay *list;
+    size_t n;
+    ok(ramet_overlays(T.call, "f", 0, &list, &n));
+    cr_assert_eq(n, 2);
+    for (size_t i = 0; i < n; i++)
+        cr_assert(!list[i].text || !strstr(list[i].text, "swordfish"));
+    cr_assert_str_eq(get("s")->title, "");
+    sound();
+}
+
+Test(erase, the_raw_events_of_the_turn_go)
+{
+    make("s");
+    say("s", "a");
+    put("s", &(ramet_entry_in){.id = "q", .role = RAMET_USER, .text = SECRET, .turn_id = "t"});
+    ramet_append_out out;
+    for (int i = 0; i < 4; i++) {
+        char id[8], turn[8];
+        snprintf(id, sizeof id, "k%d", i);
+        snprintf(turn, sizeof turn, "%s", i == 1 || i == 2 ? "t" : i ? "u" : "r");
+        ok(ramet_append(T.call, "s",
+                        &(ramet_append_in){.log = RAMET_LOG_ADK,
+                                           .entries =
+                                               &(ramet_entry_in){.id = id,
+                                                                 .role = RAMET_USER,
+                                                                 .format = "adk",
+                                                                 .text = "x",
+                                                                 .turn_id = turn,
+                                                                 .body = "{\"p\":\"" SECRET "\"}"},
+                                           .n = 1},
+                        &out));
+    }
+    erased("s", "q");
+    cr_assert_eq(went("raw events"), 2);
+    cr_assert_eq(sql_number("SELECT count(*) FROM entry WHERE body LIKE '%" SECRET "%'"), 2,
+                 "those of other turns stay");
+    sound();
+}
+
+/* ---- clients that repeat themselves */
+
+Test(erase, the_same_id_again_brings_nothing_back)
+{
+    ramet_append_out out;
+    ramet_sync_out synced;
+    make("s");
+    ask("s", "a", SECRET);
+    say("s", "b");
+    erased("s", "a");
+    ramet_entry_in in = {.id = "a", .role = RAMET_USER, .text = SECRET};
+    ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = &in, .n = 1}, &out));
+    cr_assert_eq(out.added, 0);
+    cr_assert_not_null(out.entries[0].erased);
+    ramet_entry_in list[] = {{.id = "a", .role = RAMET_USER, .text = SECRET},
+                             {.id = "b", .role = RAMET_USER, .text = "text of b"},
+                             {.id = "c", .role = RAMET_USER, .text = "new"}};
+    ok(ramet_sync(T.call, "s", list, 3, NULL, &synced));
+    cr_assert_str_eq(ids("s"), "a b c");
+    is_erased("s", "a");
+    cr_assert_not(anywhere(SECRET));
+    /* A client that has read the placeholder, and knows no ids. */
+    ramet_entry_in shown[] = {{.role = RAMET_USER, .text = RAMET_ERASED_TEXT},
+                              {.role = RAMET_USER, .text = "text of b"}};
+    ok(ramet_sync(T.call, "s", shown, 2, NULL, &synced));
+    cr_assert_str_eq(ids("s"), "a b");
+    is_erased("s", "a");
+    sound();
+}
+
+static void answer_secret(void *arg, int *status, const char **bytes, size_t *n)
+{
+    (void)arg;
+    *status = 201;
+    *bytes = SECRET;
+    *n = sizeof SECRET - 1;
+}
+
+static ramet_status tag_once(const char *scope, const char *session, ramet_once *once)
+{
+    static const char *const tags[] = {"blue"};
+    *once = (ramet_once){.scope = scope, .key = "k", .answer = answer_secret};
+    ramet_call_once(T.call, once);
+    return ramet_tags_add(T.call, session, tags, 1, NULL);
+}
+
+Test(erase, kept_answers_go_and_are_not_executed_again)
+{
+    ramet_once once;
+    make("s");
+    make("other");
+    ask("s", "a", SECRET);
+    ok(tag_once("POST /ramet/v1/sessions/s/tags", "s", &once));
+    ok(tag_once("POST /ramet/v1/sessions/other/tags", "other", &once));
+    erased("s", "a");
+    cr_assert_eq(went("kept answers"), 1);
+    refused(RAMET_ANSWER_ERASED, "idempotency_key",
+            tag_once("POST /ramet/v1/sessions/s/tags", "s", &once));
+    ok(tag_once("POST /ramet/v1/sessions/other/tags", "other", &once));
+    cr_assert(once.repeated);
+    sound();
+}
+
+/* ---- sessions, trees, users */
+
+Test(erase, a_session_goes_with_its_texts_and_its_forks_see_it)
+{
+    make("s");
+    say("s", "a b");
+    fork_at("s", NULL, "f");
+    say("f", "c");
+    ok(ramet_session_update(
+        T.call, "f",
+        &(ramet_session_patch){.title = "purple", .metadata = "{\"note\":\"purple\"}"},
+        &patched));
+    fork_at("f", NULL, "g");
+    say("g", "d");
+    tick(SECOND);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "f"}, &receipt));
+    cr_assert_eq(receipt->entries, 1);
+    cr_assert_eq(stayed("inherited"), 2);
+    is_erased("f", "c");
+    is_erased("g", "c");
+    cr_assert_null(entry_of("f", "a")->erased);
+    cr_assert_null(entry_of("g", "d")->erased);
+    cr_assert_not(anywhere("purple"));
+    sound();
+}
+
+Test(erase, a_tree_without_the_private_sessions_of_others)
+{
+    make("s");
+    say("s", "a");
+    join("s", "bob", RAMET_MANAGER);
+    fork_at("s", NULL, "f");
+    say("f", "b");
+    ramet_session *p;
+    ok_for(as("ann"), ramet_fork(as("ann"), "s",
+                                 &(ramet_fork_in){.id = "p", .visibility = RAMET_PRIVATE}, &p,
+                                 NULL));
+    say("p", "c");
+    const char *tree = get("s")->tree_id;
+    ok_for(as("bob"), ramet_erase(as("bob"), &(ramet_erase_in){.tree = tree}, &receipt));
+    cr_assert_eq(receipt->entries, 2);
+    is_erased("p", "a");
+    cr_assert_null(entry_of("p", "c")->erased);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.tree = tree}, &receipt));
+    cr_assert_eq(receipt->entries, 1);
+    cr_assert_eq(receipt->already, 2);
+    is_erased("p", "c");
+    sound();
+}
+
+static void user_stage(void)
+{
+    ramet_session *p;
+    ramet_share *link;
+    make("s"); /* ann's */
+    put("s", &(ramet_entry_in){.id = "a", .role = RAMET_USER, .text = "hello", .author = "ann"});
+    join("s", "carlos", RAMET_WRITER);
+    put("s", &(ramet_entry_in){.id = "b", .role = RAMET_USER, .text = SECRET, .author = "carlos"});
+    answer("s", "c", "fine");
+    ok_for(as("carlos"), ramet_fork(as("carlos"), "s", &(ramet_fork_in){.id = "f"}, &p, NULL));
+    put("f", &(ramet_entry_in){.id = "d", .role = RAMET_USER, .text = SECRET, .author = "carlos"});
+    put("f", &(ramet_entry_in){.id = "e", .role = RAMET_USER, .text = "mine", .author = "ann"});
+    ok_for(as("carlos"), ramet_feedback_set(as("carlos"), "s", "a", 1, "thanks"));
+    ok_for(as("carlos"), ramet_share_add(as("carlos"), "f", false, 0, &link));
+    ok_for(as("carlos"), ramet_rewind(as("carlos"), "f", &(ramet_move_in){.at = {.entry_id = "e"}},
+                                      &p, NULL));
+    ramet_overlay_out set;
+    ok_for(as("carlos"),
+           ramet_overlay_set(as("carlos"), "f",
+                             &(ramet_overlay_in){.entry_id = "a", .action = RAMET_OVERLAY_HIDE},
+                             &set));
+}
+
+Test(erase, a_user_is_named_nowhere_afterwards)
+{
+    user_stage();
+    cr_assert(anywhere("carlos"));
+    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos", .dry_run = true}, &receipt));
+    cr_assert_eq(receipt->entries, 2);
+    cr_assert(anywhere("carlos"));
+    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos", .by = "root"}, &receipt));
+    cr_assert_eq(receipt->entries, 2);
+    cr_assert_eq(stayed("other users"), 1);
+    cr_assert_not(anywhere("carlos"));
+    cr_assert_not(anywhere(SECRET));
+    is_erased("s", "b");
+    is_erased("f", "d");
+    cr_assert_null(entry_of("s", "a")->erased);
+    cr_assert_null(entry_of("s", "c")->erased);
+    cr_assert_null(entry_of("f", "e")->erased);
+    cr_assert_eq(strncmp(get("f")->owner, "erased-", 7), 0);
+    ramet_session *s;
+    ramet_call *gone = as("carlos");
+    refused_for(gone, RAMET_HIDDEN, "session", ramet_session_get(gone, "s", &s));
+    sound();
+}
+
+/* ---- who may, holds, turns, shapes */
+
+Test(erase, who_may)
+{
+    link_stage(); /* ann's; eve is no member */
+    join("s", "bob", RAMET_WRITER);
+    join("s", "max", RAMET_MANAGER);
+    not_erased(as("bob"), RAMET_FORBIDDEN, "entry_id",
+               &(ramet_erase_in){.session = "s", .entry_id = "a"});
+    not_erased(as("eve"), RAMET_HIDDEN, "session",
+               &(ramet_erase_in){.session = "s", .entry_id = "a"});
+    not_erased(as("bob"), RAMET_FORBIDDEN, "session", &(ramet_erase_in){.session = "s"});
+    not_erased(as("bob"), RAMET_FORBIDDEN, "tree", &(ramet_erase_in){.tree = get("s")->tree_id});
+    not_erased(as("eve"), RAMET_TREE_NOT_FOUND, "tree",
+               &(ramet_erase_in){.tree = get("s")->tree_id});
+    not_erased(as("max"), RAMET_FORBIDDEN, NULL, &(ramet_erase_in){.user = "bob"});
+    not_erased(as("max"), RAMET_FORBIDDEN, NULL,
+               &(ramet_erase_in){.session = "s", .by = "another"});
+    /* A private fork gives no right over what it shares. */
+    ramet_session *p;
+    ok_for(as("bob"), ramet_fork(as("bob"), "s",
+                                 &(ramet_fork_in){.id = "bobs", .visibility = RAMET_PRIVATE}, &p,
+                                 NULL));
+    put("bobs", &(ramet_entry_in){.id = "own", .role = RAMET_USER, .text = "x"});
+    not_erased(as("bob"), RAMET_FORBIDDEN, "entry_id",
+               &(ramet_erase_in){.session = "bobs", .entry_id = "a"});
+    ok_for(as("bob"), ramet_erase(as("bob"), &(ramet_erase_in){.session = "bobs", .entry_id = "own"},
+                                  &receipt));
+    ok_for(as("max"),
+           ramet_erase(as("max"), &(ramet_erase_in){.session = "s", .entry_id = "a"}, &receipt));
+    cr_assert_str_eq(receipt->by, "max");
+    /* The holder of a link sees that it was erased, not by whom. */
+    ramet_call *guest = link_hold("eve", link_make("s", false, 0));
+    ramet_entry *e;
+    ok_for(guest, ramet_entry_get(guest, "s", 0, "a", &e));
+    cr_assert_not_null(e->erased);
+    cr_assert_null(e->erased->by);
+}
+
+Test(erase, a_hold_or_a_running_turn_refuses_it)
+{
+    make("s");
+    ask("s", "a", SECRET);
+    fork_at("s", NULL, "f");
+    ok(ramet_hold_set(T.call, "f", &(ramet_hold_in){.reason = "a case"}, NULL));
+    not_erased(T.call, RAMET_HELD, "session", &(ramet_erase_in){.session = "s", .entry_id = "a"});
+    not_erased(T.call, RAMET_HELD, "session", &(ramet_erase_in){.session = "s"});
+    not_erased(T.call, RAMET_HELD, "session",
+               &(ramet_erase_in){.session = "s", .entry_id = "a", .dry_run = true});
+    ok(ramet_hold_release(T.call, "f", false));
+    turn_start("f", &(ramet_turn_in){.id = "t1", MESSAGE("q")});
+    not_erased(T.call, RAMET_TURN_RUNNING_ALREADY, NULL,
+               &(ramet_erase_in){.session = "s", .entry_id = "a"});
+    turn_stop("t1", RAMET_TURN_DONE);
+    erased("s", "a");
+}
+
+Test(erase, bad_shapes_name_the_field)
+{
+    static char reason[2002];
+    make("s");
+    say("s", "a");
+    memset(reason, 'r', sizeof reason - 1);
+    not_erased(T.call, RAMET_INVALID, "erase", &(ramet_erase_in){0});
+    not_erased(T.call, RAMET_INVALID, "erase", &(ramet_erase_in){.entry_id = "a"});
+    not_erased(T.call, RAMET_INVALID, "erase", &(ramet_erase_in){.session = "s", .user = "ann"});
+    not_erased(T.call, RAMET_INVALID, "erase", &(ramet_erase_in){.session = "s", .branch = 1});
+    not_erased(T.call, RAMET_ENTRY_NOT_FOUND, "entry_id",
+               &(ramet_erase_in){.session = "s", .entry_id = "none"});
+    not_erased(T.call, RAMET_SESSION_NOT_FOUND, "session", &(ramet_erase_in){.session = "none"});
+    not_erased(T.call, RAMET_TREE_NOT_FOUND, "tree", &(ramet_erase_in){.tree = "none"});
+    not_erased(T.call, RAMET_BAD_ID, "user", &(ramet_erase_in){.user = ""});
+    not_erased(T.call, RAMET_REASON_TOO_LONG, "reason",
+               &(ramet_erase_in){.session = "s", .reason = reason});
+}
+
+Test(erase, a_dry_run_counts_and_changes_nothing)
+{
+    ramet_merge_out out;
+    make("s");
+    say("s", "a b");
+    fork_at("s", "a", "f");
+    ramet_merge_pick pick = {.entry_id = "b"};
+    ok(ramet_merge(T.call, "f",
+                   &(ramet_merge_in){.from = "s", .mode = RAMET_PICK, .picks = &pick, .n_picks = 1},
+                   &out));
+    const char *before = mark();
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "s", .entry_id = "b", .dry_run = true},
+                   &receipt));
+    cr_assert_str_eq(mark(), before);
+    cr_assert(receipt->dry_run);
+    cr_assert_eq(receipt->entries, 2);
+    cr_assert_eq(receipt->n_places, 2);
+    erased("s", "b");
+    cr_assert_eq(receipt->entries, 2);
+}
+
+/* ---- gc, undo, compare, versions */
+
+Test(erase, moves_and_gc_go_on_over_an_erased_entry)
+{
+    ramet_session *s;
+    ramet_gc_out gone;
+    make("s");
+    say("s", "a b c");
+    rewind_to("s", "a");
+    say("s", "d");
+    int64_t old = get("s")->head.branch;
+    erased("s", "d");
+    ok(ramet_undo(T.call, "s", NULL, &s));
+    cr_assert_str_eq(ids("s"), "a b c");
+    ok(ramet_redo(T.call, "s", NULL, &s));
+    cr_assert_eq(get("s")->head.branch, old);
+    is_erased("s", "d");
+    fork_at("s", NULL, "f");
+    drop("s");
+    tick(30 * DAY);
+    ok(ramet_gc(T.call, false, NULL, NULL, &gone));
+    is_erased("f", "d");
+    sound();
+    drop("f");
+    tick(30 * DAY);
+    ok(ramet_gc(T.call, false, NULL, NULL, &gone));
+    cr_assert_eq(sql_number("SELECT count(*) FROM erased"), 0);
+    sound();
+}
+
+/* ---- an interrupted one */
+
+Test(erase, an_interrupted_one_goes_on_with_the_next_call)
+{
+    int64_t n;
+    char sql[600];
+    make("s");
+    ask("s", "a", SECRET);
+    int64_t tree = sql_number("SELECT tree FROM session WHERE id='s'");
+    int64_t no = sql_number("SELECT no FROM session WHERE id='s'");
+    snprintf(sql, sizeof sql,
+             "INSERT INTO meta(key,value) VALUES('erase x','{\"kind\":2,\"at\":%lld,\"person\":false,"
+             "\"tree\":%lld,\"session\":%lld,\"k\":0,\"who\":\"root\",\"why\":\"w\"}')",
+             (long long)T.now, (long long)tree, (long long)no);
+    sql_run(T.path, sql);
+    ok(ramet_erase_resume(T.call, &n));
+    cr_assert_eq(n, 1);
+    is_erased("s", "a");
+    cr_assert_str_eq(entry_of("s", "a")->erased->by, "root");
+    cr_assert_not(anywhere("swordfish"));
+    cr_assert_eq(sql_number("SELECT count(*) FROM meta WHERE key LIKE 'erase%'"), 0);
+    ok(ramet_erase_resume(T.call, &n));
+    cr_assert_eq(n, 0);
+    sound();
+}
+
+/* ---- fsck */
+
+Test(erase, fsck_finds_what_is_wrong_with_an_erased_entry)
+{
+    ramet_fsck_out out;
+    make("s");
+    say("s", "a b");
+    erased("s", "a");
+    sql_run(T.path, "UPDATE entry SET text='back' WHERE id='a'");
+    ok(ramet_fsck(T.call, NULL, NULL, &out));
+    cr_assert_eq(out.n, 1);
+    cr_assert_not_null(strstr(out.faults[0].what, "erased and still has content"));
+    sql_run(T.path, "UPDATE entry SET text=NULL WHERE id='a'");
+    sound();
+    sql_run(T.path, "DELETE FROM erased");
+    ok(ramet_fsck(T.call, NULL, NULL, &out));
+    cr_assert_gt(out.n, 0);
+    ramet_page page;
+    refused(RAMET_DAMAGED, NULL, ramet_read(T.call, "s", &(ramet_read_in){.limit = 10}, &page));
+}
+
+/* ---- every column is known */
+
+typedef struct column {
+    const char *table, *name, *class;
+} column;
+static const column columns[] = {
+#define ROW(X, t, c, class) {#t, #c, #class},
+    ERASE_COLUMNS(ROW, )
+#undef ROW
+};
+#define N_COLUMNS (sizeof columns / sizeof *columns)
+
+Test(erase, every_text_column_of_a_file_has_a_class)
+{
+    char sql[400];
+    int64_t known = 0;
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM pragma_table_info('%s') WHERE name='%s' AND type IN "
+                 "('TEXT','BLOB')",
+                 columns[i].table, columns[i].name);
+        known += sql_number(sql);
+    }
+    cr_assert_eq(sql_number("SELECT count(*) FROM sqlite_master m, pragma_table_info(m.name) c "
+                            "WHERE m.type='table' AND c.type NOT LIKE '%INT%'"),
+                 known, "a column is not in ERASE_COLUMNS (src/store/sql/erase_sql.h)");
+}
+
+Test(erase, every_text_column_of_a_database_has_a_class)
+{
+    char sql[400];
+    int64_t known = 0;
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM information_schema.columns WHERE "
+                 "table_schema=current_schema() AND table_name='%s' AND column_name='%s'",
+                 columns[i].table, columns[i].name);
+        int64_t n = sql_number(sql);
+        cr_expect_eq(n, 1, "%s.%s is not a column", columns[i].table, columns[i].name);
+        known += n;
+    }
+    /* Without the views, and the partitions of tables. */
+    cr_assert_eq(
+        sql_number("SELECT count(*) FROM information_schema.columns c JOIN pg_class r ON "
+                   "r.relname=c.table_name AND r.relnamespace=current_schema()::regnamespace "
+                   "WHERE c.table_schema=current_schema() AND r.relkind IN ('r','p') AND NOT "
+                   "r.relispartition AND c.data_type NOT IN ('bigint','integer','smallint')"),
+        known, "a column is not in ERASE_COLUMNS (src/store/sql/erase_sql.h)");
+}
+
+/* A statement of its own changes or removes each column that is content. */
+Test(erase, every_class_has_statements)
+{
+    static const char *const by_row[] = {"body.packed",       "attached.attachment", "feedback.comment",
+                                         "indexed.text",      "prompt.digest",       "prompt.packed",
+                                         "attachment.name",   "session.tags",        "tag.tag"};
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        char name[96], set[96];
+        bool served = strcmp(columns[i].class, "ENTRY") != 0 && strcmp(columns[i].class, "SESSION") != 0;
+        snprintf(name, sizeof name, "%s.%s", columns[i].table, columns[i].name);
+        for (size_t r = 0; r < sizeof by_row / sizeof *by_row; r++)
+            served = served || strcmp(name, by_row[r]) == 0;
+        snprintf(name, sizeof name, "UPDATE %s SET ", columns[i].table);
+        snprintf(set, sizeof set, "%s=", columns[i].name);
+        for (int q = 0; q < Q_COUNT && !served; q++)
+            served = strncmp(sql_name((sql_id)q), "erase_", 6) == 0 &&
+                     strncmp(sql_text((sql_id)q), name, strlen(name)) == 0 &&
+                     strstr(sql_text((sql_id)q) + strlen(name), set);
+        cr_expect(served, "no statement erases %s.%s", columns[i].table, columns[i].name);
+    }
+}
+
+/* ---- the bytes of the files */
+
+typedef struct needle {
+    const char *bytes;
+    size_t n;
+} needle;
+
+static bool file_has(const char *path, const needle *what)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || !about.st_size)
+        return false;
+    FILE *f = fopen(path, "rb");
+    char *all = malloc((size_t)about.st_size);
+    size_t n = f && all ? fread(all, 1, (size_t)about.st_size, f) : 0;
+    bool found = memmem(all, n, what->bytes, what->n) != NULL;
+    if (found)
+        fprintf(stderr, "found in %s\n", path);
+    free(all);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* In any file of a folder, and of folders in it. */
+static bool folder_has(const char *folder, const needle *what)
+{
+    bool found = false;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        found = e->d_type == DT_DIR ? folder_has(path, what) || found : file_has(path, what) || found;
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
+
+Test(erase, no_byte_is_left_in_any_file)
+{
+    static char plain[9000], packed[9100];
+    make("s");
+    ask("s", "a", "plain " SECRET);
+    for (uint32_t i = 0, x = 1; i + 1 < sizeof plain; i++) {
+        x = x * 1664525u + 1013904223u;
+        plain[i] = (char)('a' + (x >> 24) % 16);
+    }
+    ask("s", "l", plain);
+    const char *file = upload(T.call, "a file with " SECRET);
+    attach("s", "f", file);
+    ramet_import *spool;
+    ok(ramet_import_begin(T.call, "left", 1 << 20, &spool));
+    ok(ramet_import_add(spool, "in a spool " SECRET, strlen("in a spool " SECRET)));
+    ramet_import_close(spool);
+    cr_assert_eq(hits("plain"), 1);
+    for (int i = 0; i < 300; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "m%d", i);
+        ask("s", id, "filler that stays");
+    }
+    /* What the body holds, packed: taken from the store itself. */
+    sqlite3 *h;
+    sqlite3_stmt *q;
+    cr_assert_eq(sqlite3_open(T.path, &h), SQLITE_OK);
+    cr_assert_eq(sqlite3_prepare_v2(h, "SELECT packed FROM body", -1, &q, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
+    size_t n = (size_t)sqlite3_column_bytes(q, 0);
+    cr_assert_gt(n, 1000);
+    cr_assert_lt(n, sizeof packed);
+    memcpy(packed, sqlite3_column_blob(q, 0), n);
+    cr_assert_eq(packed[0], 1, "it is not packed");
+    sqlite3_finalize(q);
+    sqlite3_close(h);
+    needle middle = {packed + n / 2, 64}, secret = {SECRET, sizeof SECRET - 1};
+    cr_assert(folder_has(T.dir, &middle));
+    cr_assert(folder_has(T.dir, &secret));
+    erased("s", "a");
+    erased("s", "l");
+    erased("s", "f");
+    cr_assert_not(folder_has(T.dir, &middle));
+    cr_assert_not(folder_has(T.dir, &secret));
+    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}));
+    cr_assert_eq(hits("stays"), 50);
+    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}), "the index was made anew with it");
+    sound();
+}
+
+Test(erase, no_byte_of_a_name_is_left_in_any_file)
+{
+    user_stage();
+    cr_assert_eq(hits("hello"), 1);
+    cr_assert(folder_has(T.dir, &(needle){"carlos", 6}));
+    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos"}, &receipt));
+    cr_assert_not(folder_has(T.dir, &(needle){"carlos", 6}));
+    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}));
+}
+
+/* A reader that stands still keeps the log: the erasure is not acknowledged, and goes on later. */
+Test(erase, a_reader_in_another_process_delays_the_answer)
+{
+    sqlite3 *h;
+    make("s");
+    ask("s", "a", SECRET);
+    ramet_options opt = scratch_options();
+    opt.busy_ms = 50;
+    scratch_reopen(&opt);
+    cr_assert_eq(sqlite3_open(T.path, &h), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(h, "BEGIN; SELECT * FROM entry", NULL, NULL, NULL), SQLITE_OK);
+    refused(RAMET_BUSY, NULL,
+            ramet_erase(T.call, &(ramet_erase_in){.session = "s", .entry_id = "a"}, &receipt));
+    is_erased("s", "a");
+    sqlite3_exec(h, "COMMIT", NULL, NULL, NULL);
+    sqlite3_close(h);
+    int64_t n;
+    ok(ramet_erase_resume(T.call, &n));
+    cr_assert_eq(n, 1);
+    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}));
+}
