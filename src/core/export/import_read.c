@@ -409,7 +409,7 @@ ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, 
                           import_about *about)
 {
     ramet_entry e = {.position = 0};
-    entry_cols cols;
+    entry_cols cols = {.text = NULL};
     uint8_t hash[HASH_LEN];
     *about = (import_about){.branch = record_int(r, "branch", 1, INT32_MAX)};
     e.position = record_int(r, "position", 0, POS_MAX);
