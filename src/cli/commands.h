@@ -53,6 +53,7 @@ int cmd_hold(cli *c);
 int cmd_release(cli *c);
 int cmd_holds(cli *c);
 int cmd_retention(cli *c);
+int cmd_erase(cli *c);
 int cmd_serve(cli *c);
 int cmd_chat(cli *c);
 int cmd_acp(cli *c);

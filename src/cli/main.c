@@ -152,11 +152,17 @@ static const char *folder_given(const cli *c)
     return NULL;
 }
 
+/* There --user names the owner of the token, or who is erased. */
+static bool names_user(const cli *c)
+{
+    return strcmp(c->cmd->name, "token") == 0 || strcmp(c->cmd->name, "erase") == 0;
+}
+
 static int server_open(cli *c, const char *url)
 {
     ramet_error error;
     const char *user = option_or_env(c, "user", "RAMET_USER");
-    if (strcmp(c->cmd->name, "token") == 0) /* there --user names the owner of the token */
+    if (names_user(c))
         user = getenv("RAMET_USER");
     if (strcmp(c->cmd->name, "gc") == 0 && opt_text(c, "grace"))
         return cli_error(c, RAMET_INVALID, "grace", "the grace time is the server's own setting");
@@ -203,7 +209,7 @@ static int store_open(cli *c)
         return cli_error(c, RAMET_CANNOT_OPEN, "db",
                          "there is no store at %s; 'ramet new' makes one", ramet_where(where));
     }
-    const char *user = option_or_env(c, "user", "RAMET_USER");
+    const char *user = names_user(c) ? getenv("RAMET_USER") : option_or_env(c, "user", "RAMET_USER");
     return calls_open(c, c->cmd->flags & CMD_ADMIN ? NULL : user ? user : "local");
 }
 

@@ -584,6 +584,19 @@ const command_def cli_commands[] = {
     .examples = EXAMPLES({"prune @ --others --dry-run", "what would be pruned"}, {"prune @ b3", "one branch"}),
 },
 {
+    .name = "erase", .group = GROUP_KEEP, .synopsis = "SESSION [ENTRY] | SESSION --tree | --user USER", .run = cmd_erase,
+    .summary = "Take content out of the store for good: an entry, a session, a tree, a user",
+    .about = "What is erased is gone from every fork at once, with its copies, attachments, search words, titles and everything else that was made "
+             "from it; an entry keeps its place, id and hash. A store that is a file is written anew. There is no way back. Here --user names "
+             "who is erased, and RAMET_USER who asks. The reason is kept with each entry: it must not repeat what is erased.",
+    .args = ARGS(MAYBE("SESSION", "a session; with --tree also the id of a tree", WORD_SESSION), MAYBE("ENTRY", "an entry on its path", WORD_ANY)),
+    .options = OPTIONS(FLAG("tree", 0, "the whole tree of the session"),
+                       BRANCH_OPTION, REASON_OPTION,
+                       FLAG("dry-run", 0, "only show what would be erased"),
+                       FLAG("yes", 'y', "do not ask for confirmation")),
+    .examples = EXAMPLES({"erase trip @3 --reason 'a leaked key' --dry-run", "what would be erased"}),
+},
+{
     .name = "serve", .group = GROUP_SERVE, .flags = CMD_NO_STORE, .synopsis = "", .run = cmd_serve,
     .summary = "Serve the store over HTTP",
     .about = "Prints 'listening on http://ADDR:PORT' on standard output when it is ready, and creates the store if there "

@@ -17,6 +17,7 @@
 #include "base/json.h"
 #include "ramet.h"
 #include "ramet/branches.h"
+#include "ramet/erase.h"
 #include "ramet/foreign.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
@@ -116,6 +117,7 @@
     X(retention_explain)                                                                           \
     X(removals)                                                                                    \
     X(fsck)                                                                                        \
+    X(erase)                                                                                       \
     X(gc)                                                                                          \
     X(backup)                                                                                      \
     X(stat)

@@ -36,6 +36,35 @@ ramet_status http_fsck(ramet_call *call, ramet_progress progress, void *arg, ram
     return RAMET_OK;
 }
 
+ramet_status http_erase(ramet_call *call, const ramet_erase_in *in, ramet_receipt **out)
+{
+    client_call *c = CALL(call);
+    target t;
+    body b;
+    json_doc d;
+    native_erase_entry entry = {in->session, in->entry_id, in->branch};
+    native_receipt done = {0};
+    *out = NULL;
+    target_init(&t, c, "/erase");
+    body_init(&b);
+    if (in->entry_id) {
+        jw_key(&b.writer, "entry");
+        form_write(&b.writer, &form_erase_entry, &entry, NULL);
+    } else {
+        body_add(&b, "session", in->session);
+    }
+    body_add(&b, "tree", in->tree);
+    body_add(&b, "user", in->user);
+    body_add(&b, "reason", in->reason);
+    jw_kbool(&b.writer, "dry_run", in->dry_run);
+    TRY(ask(&t, "POST", &b, &d));
+    TRY(answer_has(c, &d, "receipt"));
+    form_read(c->arena, &d, d.nodes, &form_erase_done, &done, NULL);
+    *out = arena_alloc(c->arena, sizeof **out);
+    **out = *done.receipt;
+    return RAMET_OK;
+}
+
 ramet_status http_gc(ramet_call *call, bool dry_run, ramet_progress progress, void *arg,
                      ramet_gc_out *out)
 {

@@ -77,6 +77,7 @@ const form_schema form_entry = STRUCT("Entry", "One immutable item of history.",
     R("state_delta", OBJECT, "", NUL, AT(JSON, state_delta)),
     F("versions", OBJECT, "which of its versions it is, for example 2 of 3", SELF(form_version_of), OMIT, WHEN(has_versions)),
     F("origins", ARRAY, "a copy that a merge made: where it came from, as far as the caller may see it", LIST_OF(form_origin, origins, n_origins), OMIT),
+    F("erased", OBJECT, "its content was erased: `text` is `[erased]`", POINTER(form_erased, erased), OMIT),
     F("feedback", ENUM, "the caller's own, if requested and given", WORD(FEEDBACK, feedback), OMIT),
     R("prefix_hash", TEXT, "hash of the path up to it", CHARS(hash)),
     CREATED_AT(created));

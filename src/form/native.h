@@ -12,6 +12,7 @@
 
 #include "form/form.h"
 #include "ramet/branches.h"
+#include "ramet/erase.h"
 #include "ramet/export.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
@@ -45,6 +46,7 @@
     X(import_report) X(import_skip) X(import_offset)                                               \
     X(hold) X(hold_list) X(rule) X(rule_in) X(retention) X(removal) X(removal_list)                \
     X(retention_report) X(explanation) X(rule_verdict) X(needed_by)                                \
+    X(erased) X(erase_entry) X(erase_done) X(receipt) X(erase_line) X(erase_place)                 \
     X(store_stats) X(gc_report) X(fsck_report) X(fault) X(index_report) X(token) X(token_list)
 /* clang-format on */
 
@@ -87,6 +89,16 @@ typedef struct native_indexed {
     int64_t entries;
 } native_indexed;
 
+/* An entry to erase. */
+typedef struct native_erase_entry {
+    const char *session, *entry;
+    int64_t branch;
+} native_erase_entry;
+
+typedef struct native_receipt {
+    const ramet_receipt *receipt;
+} native_receipt;
+
 typedef struct native_offset {
     const char *upload;
     int64_t offset;
@@ -113,7 +125,7 @@ typedef struct native_me {
     X(deleted, ramet_delete_out, deleted) X(share, ramet_share, share) X(token, ramet_token, token) \
     X(sandbox, ramet_sandbox, sandbox) X(compare, ramet_compare_out, comparison)                   \
     X(verdict, ramet_verdict, verdict) X(hit, ramet_hit, hit) X(fsck, ramet_fsck_out, fsck_report) \
-    X(gc, ramet_gc_out, gc_report) X(stats, ramet_stats, store_stats) X(error, ramet_error, error)
+    X(erase, native_receipt, erase_done) X(gc, ramet_gc_out, gc_report) X(stats, ramet_stats, store_stats) X(error, ramet_error, error)
 /* clang-format on */
 #define X(name, type, schema)                                                                      \
     static inline void native_##name(json_writer *w, const type *value)                            \

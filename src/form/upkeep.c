@@ -94,6 +94,7 @@ const form_schema form_fsck_report = STRUCT("FsckReport", "",
     R("sessions", INT, "", AT(INT64, sessions)),
     R("branches", INT, "", AT(INT64, branches)),
     R("entries", INT, "", AT(INT64, entries)),
+    R("erased", INT, "entries whose content was erased", AT(INT64, erased)),
     R("fault_count", INT, "", AT(INT64, n_all)),
     R("faults", ARRAY, "the first 1,000", LIST_OF(form_fault, faults, n)));
 #undef S

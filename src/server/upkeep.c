@@ -10,6 +10,7 @@
 #include "server/upkeep.h"
 
 #include "base/util.h"
+#include "ramet/erase.h"
 #include "ramet/nodes.h"
 #include "ramet/retention.h"
 #include "runtime/idle.h"
@@ -24,7 +25,8 @@ enum {
     PRUNE_FIRST_S = 3,
     PRUNE_S = 10,
     PRUNE_IDLE_S = 3600,
-    GC_FIRST_S = 3600
+    GC_FIRST_S = 3600,
+    ERASE_AGAIN_S = 60
 };
 
 struct upkeep {
@@ -37,6 +39,7 @@ struct upkeep {
     int64_t indexed, seen; /* event numbers */
     int64_t index_due;     /* deadline of the next update; 0: nothing to index */
     int64_t prune_at, gc_at, retention_at;
+    int64_t erase_at; /* when to look for interrupted erasures; INT64_MAX: done */
     int64_t pruned; /* newest event at the last complete pruning */
     ramet_status health;
     idle idle;
@@ -138,6 +141,24 @@ static void upkeep_retention(upkeep *u, int64_t now)
     log_line(LOG_INFO, "removed by rule", "sessions", sessions, "entries", entries, NULL);
 }
 
+/* What a server that died has begun to erase. Once it has looked, only a crash leaves more. */
+static void upkeep_erase(upkeep *u, int64_t now)
+{
+    int64_t n = 0;
+    char count[24];
+    if (now < u->erase_at)
+        return;
+    u->erase_at = now + ERASE_AGAIN_S * INT64_C(1000000);
+    ramet_status st = ramet_erase_resume(u->call, &n);
+    upkeep_failed(u, "an erasure that was interrupted cannot go on", st);
+    if (st == RAMET_OK)
+        u->erase_at = INT64_MAX;
+    if (!n)
+        return;
+    snprintf(count, sizeof count, "%lld", (long long)n);
+    log_line(LOG_INFO, "finished erasures that were interrupted", "count", count, NULL);
+}
+
 static void upkeep_step(upkeep *u)
 {
     int64_t now = time_mono_us();
@@ -156,6 +177,7 @@ static void upkeep_step(upkeep *u)
     upkeep_prune(u, now);
     upkeep_retention(u, now);
     upkeep_gc(u, now);
+    upkeep_erase(u, now);
     ramet_call_reset(u->call);
 }
 

@@ -39,6 +39,9 @@ int cmd_fsck(cli *c)
                count_text(c, out.entries, "entry", "entries"),
                out.n_all ? count_text(c, out.n_all, "fault", "faults") : "no faults",
                span_text(c, time_mono_us() - began));
+    if (!c->quiet && out.erased)
+        printf("%s: 'ramet show' tells by whom, when and why\n",
+               count_text(c, out.erased, "entry was erased", "entries were erased"));
     return out.n_all ? ramet_status_exit(RAMET_DAMAGED) : 0;
 }
 

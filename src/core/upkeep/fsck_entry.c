@@ -125,6 +125,7 @@ static void entry_check(fsck *f, chain *c, db_stmt *q)
     if (arena_used(f->entry) > ENTRY_MEMORY)
         arena_reset(f->entry);
     if (entry_from(&tx, q, f->tree, &e, hash, &cols)) {
+        f->out->erased += e.erased != NULL;
         chain_link(f, c, &e, &cols, flags, hash);
         return;
     }

@@ -23,6 +23,7 @@
  */
 #include "core/upkeep/gc.h"
 
+#include "ramet/erase.h"
 #include "ramet/export.h"
 #include "core/access/hold.h"
 #include "core/access/share.h"
@@ -650,5 +651,7 @@ ramet_status ramet_gc(ramet_call *c, bool dry_run, ramet_progress progress, void
             .arena = arena_new()};
     ramet_status st = run(&g);
     arena_free(g.arena);
-    return st == RAMET_OK && !dry_run ? ramet_import_tidy(c) : st;
+    if (st == RAMET_OK && !dry_run)
+        st = ramet_import_tidy(c);
+    return st == RAMET_OK && !dry_run ? ramet_erase_resume(c, NULL) : st;
 }

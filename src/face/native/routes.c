@@ -550,6 +550,17 @@ ROUTE("GET", V1 "/statistics", ROLE_USER, .name = "getStatistics", .group = "Abo
  .query = FIELDS(F("days", INT, "number of days back; default 30", .min = 1, .max = 366)), .example = "days=7"),
 
 /* ------------------------------------------------------------------ upkeep */
+ROUTE("POST", V1 "/erase", ROLE_USER, .name = "erase", .group = "Maintenance", .flags = ROUTE_WRITE,
+ .summary = "Take content out of the store for good", .success = 200, .answer = "EraseDone", .run = api_erase_post,
+ .about = "Give one of `entry`, `session`, `tree` and `user`. What they hold, and everything that was made from it, is gone when this answers; entries keep their place, id and hash. "
+          "An entry needs a manager of its tree, or the owner of the session that appended it; a session its owner or a manager; a tree a manager; "
+          "a user an administrator, who may erase everything else, too. Refused with 409 `held` while something of it is on hold, and with 409 `turn_running` while a turn runs in its tree. "
+          "If it fails with 503, repeat it: it goes on where it stopped (docs/erasure.md).",
+ .body = FIELDS(F("entry", OBJECT, "an entry, with its copies", .schema = "EraseEntry"), F("session", TEXT, "a session: all entries that it appended, and its texts"),
+                F("tree", TEXT, "a tree, by its id: all its sessions, except private ones of others"), F("user", TEXT, "a user: sessions, entries and name; administrators only"),
+                F("reason", TEXT, "kept with each entry; must not repeat what is erased"), F("dry_run", BOOL, "only count what would go")),
+ .statuses = E_WRITE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND TREE_NOT_FOUND REASON_TOO_LONG HELD TURN_RUNNING_ALREADY BUSY",
+ .example = "{\"entry\": {\"session_id\": \"trip\", \"entry_id\": \"e1\"}, \"reason\": \"a leaked key\"}"),
 ROUTE("GET", V1 "/store", ROLE_ADMIN, .name = "getStore", .group = "Maintenance",
  .summary = "Get statistics of the store", .success = 200, .answer = "StoreStats", .run = api_store_stats),
 ROUTE("POST", V1 "/store/gc", ROLE_ADMIN, .name = "collectGarbage", .group = "Maintenance", .flags = ROUTE_WRITE,

@@ -56,6 +56,61 @@ void api_store_gc(request *q)
     api_work_answer(q, ramet_gc(c, face_bool(q, "dry_run"), NULL, NULL, &out));
 }
 
+/* An administrator acts for the store: what other users may not see is erased, too. */
+static ramet_call *erase_call(request *q, ramet_erase_in *in)
+{
+    if (q->caller.admin) {
+        in->by = q->caller.user;
+        return work_call(q);
+    }
+    if (in->user) {
+        request_fail(q, 403, ramet_status_code(RAMET_FORBIDDEN), "user",
+                     "erasing a user is for administrators");
+        return NULL;
+    }
+    ramet_call *c = face_call(q);
+    ramet_status st = c ? ramet_once_look(c) : RAMET_OK;
+    if (c && (st != RAMET_OK || q->once.repeated)) {
+        face_answer(q, st);
+        return NULL;
+    }
+    return c;
+}
+
+void api_erase_post(request *q)
+{
+    native_erase_entry entry = {0};
+    ramet_receipt *receipt = NULL;
+    native_receipt out = {0};
+    ramet_erase_in in = {.session = face_text(q, "session"),
+                         .tree = face_text(q, "tree"),
+                         .user = face_text(q, "user"),
+                         .reason = face_text(q, "reason"),
+                         .dry_run = face_bool(q, "dry_run")};
+    const json_node *v = face_member(q, "entry");
+    if (v && !json_is(v, JSON_NULL)) {
+        const char *branch = json_text(q->arena, &q->json, json_get(&q->json, v, "branch_id"));
+        form_read(q->arena, &q->json, v, &form_erase_entry, &entry, NULL);
+        if (!api_branch(q, "entry", branch, &entry.branch))
+            return;
+        if (in.session) {
+            request_fail(q, 400, ramet_status_code(RAMET_INVALID), "session",
+                         "give \"entry\" or \"session\", not both");
+            return;
+        }
+        in.session = entry.session;
+        in.entry_id = entry.entry;
+        in.branch = entry.branch;
+    }
+    ramet_call *c = erase_call(q, &in);
+    if (!c)
+        return;
+    ramet_status st = ramet_erase(c, &in, &receipt);
+    out.receipt = receipt;
+    api_show(q, &form_erase_done, &out);
+    work_answer(q, st);
+}
+
 void api_store_fsck(request *q)
 {
     ramet_fsck_out out = {0};
