@@ -402,7 +402,7 @@
     X(erase_verdict, "1,500")                                                                      \
     X(erase_task, "'k5','{}'")                                                                     \
     X(erase_turn, "1,'r5'")                                                                        \
-    X(copied_of, "1," K_LONG)                                                                      \
+    X(copied_into, "1," K_LONG)                                                                    \
     X(erase_once, "'u5','s'," SHA ",'\\x00'")                                                      \
     X(erase_session, "1,100005,'',NULL,NULL,'',''")                                                \
     X(erase_move, "1,1,5")                                                                         \

@@ -112,6 +112,12 @@ static int print_raw(cli *c, const char *s)
     return 0;
 }
 
+static const char *erased_text(cli *c, const ramet_erased *x)
+{
+    return arena_printf(c->mem, "%s%s%s%s%s", when_text(c, x->at), x->by ? " by " : "",
+                        x->by ? x->by : "", *x->reason ? ": " : "", x->reason);
+}
+
 static int show_entry(cli *c, const ramet_entry *e)
 {
     char branch[24];
@@ -128,6 +134,8 @@ static int show_entry(cli *c, const ramet_entry *e)
            st(c, role_style(e->role)), ramet_role_name(e->role), st(c, ST_OFF));
     fact(c, "id", e->id);
     fact(c, "branch", ramet_branch_text(e->branch, branch));
+    if (e->erased)
+        fact(c, "erased", erased_text(c, e->erased));
     fact(c, "author", e->author);
     fact(c, "client", e->client);
     fact(c, "turn", e->turn_id);

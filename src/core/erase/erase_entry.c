@@ -84,7 +84,7 @@ static void summaries_find(txn *tx, arena *a, int64_t tree, int64_t k, erase_key
 
 void copies_find(txn *tx, arena *a, int64_t tree, int64_t k, erase_keys *out)
 {
-    db_stmt *q = db_query(tx->db, Q_copied_of);
+    db_stmt *q = db_query(tx->db, Q_copied_into);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     while (q_row(q)) {
@@ -215,15 +215,9 @@ static void row_erase(txn *tx, erase_batch *b, const erase_key *key, const uint8
 {
     const erase_job *j = b->job;
     files_count(tx, b, key->tree, key->k);
-    db_stmt *q = db_query(tx->db, Q_erased_add);
-    q_int(q, 1, key->tree);
-    q_int(q, 2, key->k);
-    q_blob(q, 3, digest, HASH_LEN);
-    q_int(q, 4, j->at);
-    q_text(q, 5, j->who);
-    q_text(q, 6, j->why);
-    q_run(q);
-    q = db_query(tx->db, Q_erase_entry);
+    erased_write(tx, key->tree, key->k, digest,
+                 &(ramet_erased){.at = j->at, .by = j->who, .reason = j->why});
+    db_stmt *q = db_query(tx->db, Q_erase_entry);
     q_int(q, 1, key->tree);
     q_int(q, 2, key->k);
     batch_run(tx, b, q, key->as);

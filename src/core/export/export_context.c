@@ -95,8 +95,9 @@ static ramet_status stored_form(export_job *j, const ramet_entry *e, ramet_entry
     ramet_status st = entries_prepare_copies(c, &in, 1, e->created, &made);
     c->arena = own;
     TRY(st);
-    *cols = (entry_cols){made->text, made->parts, made->body};
+    *cols = (entry_cols){.text = made->text, .parts = made->parts, .body = made->body};
     *out = *e;
+    out->erased = NULL; /* an entry of its own, that says so */
     out->text = cols->text ? cols->text : "";
     out->parts = cols->parts;
     out->body = cols->body;

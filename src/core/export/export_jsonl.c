@@ -442,10 +442,21 @@ static void maybe_write(json_writer *w, const char *name, const char *text)
         jw_kstr(w, name, text);
 }
 
+/* What is left of an entry, beside its place. */
+static void erased_put(json_writer *w, const ramet_erased *x, const entry_cols *cols)
+{
+    char digest[2 * HASH_LEN + 1];
+    hex_encode(cols->erased, HASH_LEN, digest);
+    jw_kstr(w, "digest", digest);
+    jw_kint(w, "at", x->at);
+    maybe_write(w, "by", x->by);
+    maybe_write(w, "reason", *x->reason ? x->reason : NULL);
+}
+
 void export_entry_begin(export_job *j, int64_t n, const ramet_entry *e, const entry_cols *cols)
 {
     json_writer *w = &j->w;
-    record_open(w, RECORD_ENTRY);
+    record_open(w, e->erased ? RECORD_ERASED : RECORD_ENTRY);
     jw_kint(w, "branch", n);
     jw_kint(w, "position", e->position);
     jw_kstr(w, "id", e->id);
@@ -482,6 +493,8 @@ static bool entry_write(void *arg, const export_branch *b, const ramet_entry *e,
         jw_kint(&j->w, "peer", peer);
     if (e->copied)
         export_origins(j, to->tree, e);
+    if (e->erased)
+        erased_put(&j->w, e->erased, cols);
     return export_entry_end(j, e->hash);
 }
 

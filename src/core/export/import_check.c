@@ -503,6 +503,7 @@ static ramet_status tree_record(check *k, record *r, int64_t offset, int64_t lin
     case RECORD_BRANCH:
         return import_model(j, r, line);
     case RECORD_ENTRY:
+    case RECORD_ERASED:
         return entry_check(k, r, offset, line);
     case RECORD_ATTACHMENT:
         return attachment_check(k, r, line);

@@ -405,27 +405,46 @@ static const ramet_usage *usage_read(record *r)
     return u;
 }
 
+/* Who, when and why, and the digest that the chain needs. */
+static void erased_read(const import_job *j, record *r, ramet_entry *e, uint8_t digest[HASH_LEN])
+{
+    ramet_erased *x = arena_alloc(r->arena, sizeof *x);
+    const char *by = record_maybe(r, "by"), *reason = record_maybe(r, "reason");
+    *x = (ramet_erased){.at = record_int(r, "at", INT64_MIN / 4, INT64_MAX / 4),
+                        .by = j->call->user ? j->call->user : by,
+                        .reason = reason ? reason : ""};
+    record_hash(r, "digest", digest);
+    if (strlen(x->reason) > 4 * j->call->ramet->limits.reason_chars || (by && strlen(by) > 255))
+        record_fault(r, "\"reason\" or \"by\" is too long");
+    e->erased = x;
+}
+
 ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, entry_new *n,
                           import_about *about)
 {
     ramet_entry e = {.position = 0};
     entry_cols cols = {.text = NULL};
-    uint8_t hash[HASH_LEN];
+    uint8_t hash[HASH_LEN], digest[HASH_LEN];
+    bool is_erased = r->kind == RECORD_ERASED;
     *about = (import_about){.branch = record_int(r, "branch", 1, INT32_MAX)};
     e.position = record_int(r, "position", 0, POS_MAX);
     e.id = record_text(r, "id");
     e.role = (ramet_role)record_word(r, "role", "user|assistant|tool|system", RAMET_USER);
     e.channel = record_maybe(r, "channel");
-    e.format = record_maybe(r, "format");
     e.turn_id = record_maybe(r, "turn_id");
-    e.author = record_maybe(r, "author");
-    e.client = record_maybe(r, "client");
     e.created = record_int(r, "created", INT64_MIN / 4, INT64_MAX / 4);
-    cols.text = record_maybe(r, "text");
-    cols.parts = record_json_get(r, "parts");
-    cols.body = record_json_get(r, "body");
     e.usage = usage_read(r);
-    e.state_delta = record_json_get(r, "state_delta");
+    if (is_erased) {
+        erased_read(j, r, &e, digest);
+    } else {
+        e.format = record_maybe(r, "format");
+        e.author = record_maybe(r, "author");
+        e.client = record_maybe(r, "client");
+        cols.text = record_maybe(r, "text");
+        cols.parts = record_json_get(r, "parts");
+        cols.body = record_json_get(r, "body");
+        e.state_delta = record_json_get(r, "state_delta");
+    }
     about->peer = record_count(r, "peer", POS_MAX);
     TRY(import_origins(j, r, line, writing, about));
     record_hash(r, "prefix_hash", hash);
@@ -440,6 +459,11 @@ ramet_status import_entry(import_job *j, record *r, int64_t line, bool writing, 
     ramet_status st = import_checked(j, line, entry_restore(j->call, &e, &cols, writing, n));
     j->call->arena = own;
     memcpy(n->hash, hash, HASH_LEN);
+    if (is_erased) {
+        memcpy(n->digest, digest, HASH_LEN);
+        n->entry.erased = e.erased;
+        n->flags |= FLAG_ERASED;
+    }
     if (about->n_origins)
         n->flags |= FLAG_COPY;
     return st;

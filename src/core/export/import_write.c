@@ -513,7 +513,8 @@ static ramet_status rows_write(import_job *j)
         TRY(import_next(j, &j->in, j->batch, &r));
         if (r.kind == RECORD_TREE || r.kind == RECORD_ATTACHMENT || r.kind == RECORD_END)
             return batch_flush(j);
-        TRY(r.kind == RECORD_ENTRY ? entry_take(j, &r, line) : row_take(j, &r, line));
+        TRY(r.kind == RECORD_ENTRY || r.kind == RECORD_ERASED ? entry_take(j, &r, line)
+                                                                : row_take(j, &r, line));
         if (arena_used(j->batch) > BATCH_BYTES) /* records that are not taken over */
             TRY(batch_flush(j));
     }

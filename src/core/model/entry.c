@@ -462,6 +462,19 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
 
 /* ------------------------------------------------------------------ writing */
 
+void erased_write(txn *tx, int64_t tree, int64_t k, const uint8_t digest[HASH_LEN],
+                  const ramet_erased *x)
+{
+    db_stmt *q = db_query(tx->db, Q_erased_add);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    q_blob(q, 3, digest, HASH_LEN);
+    q_int(q, 4, x->at);
+    q_text(q, 5, x->by);
+    q_text(q, 6, x->reason);
+    q_run(q);
+}
+
 void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer)
 {
     int64_t k = KEY(b->meta.id, n->entry.position);
@@ -497,6 +510,8 @@ void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer
         delta_write(tx, b, k, n->entry.state_delta);
     if (n->n_files)
         attachments_link(tx, b->meta.tree, k, n);
+    if (n->entry.erased)
+        erased_write(tx, b->meta.tree, k, n->digest, n->entry.erased);
 }
 
 /* Starts a run of the record: it gets a row only when appends change to another branch. */

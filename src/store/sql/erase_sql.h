@@ -110,7 +110,7 @@
                    "AND t.error<>''")                                                              \
     X(turn_names, "SELECT DISTINCT name FROM place WHERE tree=$1 AND log=0 AND k=$2")              \
     X(copied_spans, "SELECT tree,k,from_k,span FROM copied WHERE from_tree=$1 AND span>1")         \
-    X(copied_of, "SELECT tree,k FROM copied WHERE " AT_INDEX("from_tree", "from_k", "$1", "$2"))   \
+    X(copied_into, "SELECT tree,k FROM copied WHERE " AT_INDEX("from_tree", "from_k", "$1", "$2"))   \
     /* Answers are sealed: what they say is not known. The row stays, so that the request is not   \
      * executed a second time. */                                                                  \
     X(once_scopes, "SELECT user_id,scope,key FROM once WHERE size>0")                              \
