@@ -404,7 +404,9 @@ static bool column_plain(const column *c)
                                         "move.at",           "move.who",
                                         "move.why",          "move.kind",
                                         "tree.id",           "tree.created",
-                                        "meta.key",          "meta.value"};
+                                        "meta.key",          "meta.value",
+                                        "erased.at",         "erased.who",
+                                        "erased.why"};
     static const char *const tables[] = {
         "member",      "tag",        "verdict", "event",    "meta",        "share",  "token",
         "feedback",    "attachment", "errand",  "transfer", "visit",       "remark", "sandbox",

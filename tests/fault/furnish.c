@@ -6,6 +6,7 @@
 #include "ramet/branches.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
+#include "ramet/erase.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
 #include "ramet/retention.h"
@@ -157,6 +158,20 @@ static void templates_make(ramet_call *c)
     good(c, ramet_template_chat(c, t->id, &use, &s), "a chat from it");
 }
 
+/* In a tree of its own: in that of the desk a turn is running. */
+static void erased_make(ramet_call *c)
+{
+    ramet_session *s;
+    ramet_append_out out;
+    ramet_receipt *receipt;
+    ramet_entry_in e[] = {{.id = "blank-1", .role = RAMET_USER, .text = "to be erased"},
+                          {.id = "blank-2", .role = RAMET_USER, .text = "to stay"}};
+    ramet_erase_in in = {.session = "blank", .entry_id = "blank-1", .reason = "a test"};
+    good(c, ramet_session_create(c, &(ramet_session_in){.id = "blank"}, &s), "a session");
+    good(c, ramet_append(c, "blank", &(ramet_append_in){.entries = e, .n = 2}, &out), "entries");
+    good(c, ramet_erase(c, &in, &receipt), "erasing");
+}
+
 static void turns_make(ramet_call *c)
 {
     static const ramet_turn_status ends[] = {RAMET_TURN_DONE, RAMET_TURN_FAILED,
@@ -258,6 +273,7 @@ void furnish(ramet *r, furniture *f)
     ramet_call *guest = ramet_call_new(r, GUEST, NULL);
     *f = (furniture){0};
     sessions_make(c);
+    erased_make(c);
     merges_make(c);
     attachment_make(c, f);
     overlays_make(c);
@@ -345,6 +361,19 @@ static ramet_status read_templates(ramet_call *c, const furniture *f, FILE *out)
         st = ramet_read(c, "filled", &(ramet_read_in){0}, &p);
     for (size_t i = 0; !st && i < p.n; i++)
         fprintf(out, "%s %s %s\n", p.entries[i].id, p.entries[i].text, p.entries[i].parts);
+    return st;
+}
+
+static ramet_status read_erased(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_page p;
+    (void)f;
+    ramet_status st = ramet_read(c, "blank", &(ramet_read_in){.limit = 10}, &p);
+    for (size_t i = 0; !st && i < p.n; i++) {
+        const ramet_erased *x = p.entries[i].erased;
+        fprintf(out, "%s %s %s %s\n", p.entries[i].id, p.entries[i].text, x ? shown(x->by) : "-",
+                x ? x->reason : "-");
+    }
     return st;
 }
 
@@ -652,6 +681,7 @@ static const struct {
              {"prompt", OWNER, read_prompt},
              {"overlays", OWNER, read_overlays},
              {"templates", OWNER, read_templates},
+             {"erased entries", OWNER, read_erased},
              {"tasks", OWNER, read_tasks},
              {"attachment", OWNER, read_attachment},
              {"home of the attachment", OWNER, read_home},

@@ -10,6 +10,7 @@
 #include "ramet/templates.h"
 #include "ramet/kagent.h"
 #include "ramet/memory.h"
+#include "ramet/erase.h"
 #include "ramet/merge.h"
 #include "ramet/sandboxes.h"
 #include "ramet/tasks.h"
@@ -235,6 +236,8 @@ static void plant(void)
         make(id);
         say(id, "one two");
     }
+    ramet_receipt *receipt;
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "small-0", .entry_id = "one"}, &receipt));
 }
 
 static void open_copy(void)

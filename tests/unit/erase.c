@@ -19,10 +19,12 @@
 #include "../lib/scratch_db.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 TestSuite(erase, .init = scratch_open, .fini = scratch_close);
@@ -679,6 +681,54 @@ Test(erase, an_interrupted_one_goes_on_with_the_next_call)
     cr_assert_eq(sql_number("SELECT count(*) FROM meta WHERE key LIKE 'erase%'"), 0);
     ok(ramet_erase_resume(T.call, &n));
     cr_assert_eq(n, 0);
+    sound();
+}
+
+/* Killed at any moment, an erasure is either not begun, or the next start ends it. */
+Test(erase, killed_in_the_middle, .timeout = 120)
+{
+    int64_t n, resumed = 0, finished = 0;
+    make("s");
+    for (int i = 0; i < 300; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "e%d", i);
+        ask("s", id, "x " SECRET);
+    }
+    cr_assert_eq(hits("swordfish"), 50);
+    for (int round = 0; round < 14; round++) {
+        char id[16];
+        snprintf(id, sizeof id, "e%d", round);
+        ramet_options opt = scratch_options();
+        scratch_shut();
+        fflush(NULL);
+        pid_t pid = fork();
+        if (pid == 0) {
+            ramet *r;
+            ramet_error err;
+            ramet_receipt *x;
+            if (ramet_open(T.path, &opt, &r, &err) != RAMET_OK)
+                _exit(1);
+            ramet_call *c = ramet_call_new(r, NULL, NULL);
+            ramet_erase(c, &(ramet_erase_in){.session = "s", .entry_id = id}, &x);
+            _exit(0);
+        }
+        usleep((useconds_t)(1500 * round));
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        scratch_reopen(&opt);
+        ok(ramet_erase_resume(T.call, &n));
+        resumed += n;
+        finished += entry_of("s", id)->erased != NULL;
+        cr_assert_eq(sql_number("SELECT count(*) FROM meta WHERE key LIKE 'erase%'"), 0);
+        cr_assert_eq(sql_number("SELECT count(*) FROM entry WHERE text LIKE '%" SECRET "%'"),
+                     300 - finished);
+        sound();
+    }
+    fprintf(stderr, "%lld went on, %lld of 14 were erased\n", (long long)resumed,
+            (long long)finished);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "s"}, &receipt));
+    cr_assert_not(anywhere("swordfish"));
+    cr_assert_eq(hits("swordfish"), 0);
     sound();
 }
 

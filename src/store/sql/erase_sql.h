@@ -105,7 +105,7 @@
     X(erase_prompt, "DELETE FROM prompt WHERE tree=$1 AND turn=$2")                                \
     X(erase_verdict, "UPDATE verdict SET reason='' WHERE tree=$1 AND no=$2")                       \
     X(erase_task, "UPDATE task SET data=$2 WHERE id=$1")                                           \
-    X(erase_turn, "UPDATE turn SET error='' WHERE tree=$1 AND id=$2")                              \
+    X(erase_turn, "UPDATE turn SET error='' WHERE " PK("", "id"))                                  \
     X(turn_errors, "SELECT t.id,t.entry,t.error FROM turn t WHERE t.tree=$1 AND t.session=$2 "     \
                    "AND t.error<>''")                                                              \
     X(turn_names, "SELECT DISTINCT name FROM place WHERE tree=$1 AND log=0 AND k=$2")              \

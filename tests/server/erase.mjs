@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// erase.mjs: taking content out of a store for good, and what every face shows of it afterwards.
+import { test, finish, start, call, must, enc, newSession, assert } from './lib.mjs';
+
+const secret = 'hunter2-swordfish';
+const at = (session, rest = '') => `sessions/${enc(session)}${rest}`;
+const erase = (s, json, options = {}) => call(s, 'POST', 'erase', { ...options, json });
+const entries = async (s, id, query = '') => (await must(s, 'GET', at(id, `/entries?limit=100${query}`))).entries;
+
+async function withSecret(options) {
+  const s = await start(options);
+  await newSession(s, { id: 'a' });
+  await must(s, 'POST', at('a', '/entries'), { json: { entries: [
+    { id: 'e1', role: 'user', text: `the key is ${secret}`, usage: { input: 7 } },
+    { id: 'e2', role: 'assistant', text: 'noted' }] } });
+  return s;
+}
+
+test('an entry is gone from every fork, search and title, and keeps its place', async () => {
+  const s = await withSecret();
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'f' } });
+  const before = await must(s, 'GET', at('a'));
+  const dry = await erase(s, { entry: { session_id: 'a', entry_id: 'e1' }, dry_run: true });
+  assert.equal(dry.status, 200, dry.text);
+  assert.equal(dry.body.receipt.dry_run, true);
+  assert.equal((await entries(s, 'a'))[0].text, `the key is ${secret}`);
+  const r = await erase(s, { entry: { session_id: 'f', entry_id: 'e1' }, reason: 'a leak' });
+  assert.equal(r.status, 200, r.text);
+  assert.equal(r.body.receipt.entries, 1);
+  assert.deepEqual(r.body.receipt.places, [{ session_id: 'a', entries: 1 }]);
+  assert.ok(r.body.receipt.went.length && r.body.receipt.stayed.length);
+  assert.match(r.body.receipt.notes[0], /guess/);
+  for (const id of ['a', 'f']) {
+    const [e] = await entries(s, id);
+    assert.equal(e.text, '[erased]');
+    assert.deepEqual(e.parts, [{ type: 'text', text: '[erased]' }]);
+    assert.equal(e.erased.reason, 'a leak');
+    assert.match(e.erased.at, /^20/);
+    assert.equal(e.usage.input, 7);
+    assert.equal(e.id, 'e1');
+  }
+  const after = await must(s, 'GET', at('a'));
+  assert.deepEqual(after.head, before.head);
+  assert.ok(!JSON.stringify(after).includes('hunter2'), 'the title');
+  assert.ok(!JSON.stringify(await must(s, 'GET', at('f'))).includes('hunter2'));
+  assert.equal((await must(s, 'GET', `search?q=swordfish`)).hits.length, 0);
+  assert.equal((await must(s, 'GET', `search?q=noted`)).hits.length, 1);
+  const fsck = await must(s, 'POST', 'store/fsck', { json: {} });
+  assert.equal(fsck.fault_count, 0);
+  assert.equal(fsck.erased, 1);
+});
+
+test('what is refused names the field and changes nothing', async () => {
+  const s = await withSecret();
+  for (const [json, status, field] of [
+    [{}, 400, 'erase'],
+    [{ entry: { session_id: 'a' } }, 400, undefined],
+    [{ entry: 'e1' }, 400, undefined],
+    [{ entry: { session_id: 'a', entry_id: 'e1' }, session: 'a' }, 400, 'session'],
+    [{ entry: { session_id: 'a', entry_id: 'e1', branch_id: 'x' } }, 400, 'entry'],
+    [{ session: 'a', user: 'ann' }, 400, 'erase'],
+    [{ session: 'none' }, 404, 'session'],
+    [{ tree: 'none' }, 404, 'tree'],
+    [{ entry: { session_id: 'a', entry_id: 'none' } }, 404, 'entry_id'],
+    [{ session: 'a', reason: 'x'.repeat(2001) }, 413, 'reason'],
+    [{ session: 'a', unknown: 1 }, 400, undefined]]) {
+    const r = await erase(s, json);
+    assert.equal(r.status, status, `${JSON.stringify(json)}: ${r.text}`);
+    if (field)
+      assert.equal(r.body.field, field, r.text);
+  }
+  assert.equal((await entries(s, 'a'))[0].text, `the key is ${secret}`);
+});
+
+test('an event stream that comes back gets the placeholder', async () => {
+  const s = await withSecret();
+  await erase(s, { entry: { session_id: 'a', entry_id: 'e1' } });
+  const r = await fetch(`${s.url}/ramet/v1/events?session=a`, { headers: { ...s.headers, 'Last-Event-ID': '0' } });
+  const reader = r.body.getReader();
+  let seen = '';
+  while (!seen.includes('session.updated') && !seen.includes('event: reset'))
+    seen += new TextDecoder().decode((await reader.read()).value);
+  await reader.cancel();
+  assert.ok(!seen.includes('swordfish'), seen);
+});
+
+test('an answer kept for a key is gone, and the request is not done again', async () => {
+  const s = await withSecret();
+  const post = () => call(s, 'POST', at('a', '/entries'),
+    { json: { entries: [{ id: 'e3', role: 'user', text: secret }] }, headers: { 'Idempotency-Key': 'k1' } });
+  assert.equal((await post()).status, 201);
+  await erase(s, { entry: { session_id: 'a', entry_id: 'e3' } });
+  const again = await post();
+  assert.equal(again.status, 409, again.text);
+  assert.equal(again.body.code, 'answer_erased');
+  assert.equal((await entries(s, 'a')).length, 3);
+});
+
+test('every face shows the placeholder', async () => {
+  const s = await withSecret();
+  await erase(s, { entry: { session_id: 'a', entry_id: 'e1' } });
+  const user = s.user ?? 'local';
+  for (const path of ['/api/sessions/a', '/api/sessions/a/tasks', '/v1/conversations/a/entries',
+                      '/api/sandboxes/default/sessions/a/messages', '/api/v2/sandboxes/default/sessions/a/messages']) {
+    const r = await fetch(`${s.url}${path}`, { headers: { ...s.headers, 'X-User-Id': user } });
+    const text = await r.text();
+    assert.ok(r.status < 500, `${path}: ${r.status} ${text}`);
+    assert.ok(!text.includes('swordfish'), path);
+  }
+  const a2a = await fetch(`${s.url}/a2a/echo`, { method: 'POST', headers: { ...s.headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/list', params: { contextId: 'a', historyLength: 10 } }) });
+  assert.ok(!(await a2a.text()).includes('swordfish'));
+});
+
+test('a session, a tree, and a user', async () => {
+  const s = await withSecret();
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'f' } });
+  await must(s, 'POST', at('f', '/entries'), { json: { entries: [{ id: 'e3', role: 'user', text: secret }] } });
+  const one = await erase(s, { session: 'f' });
+  assert.equal(one.body.receipt.entries, 1, one.text);
+  assert.equal((await entries(s, 'a'))[0].erased, undefined);
+  const tree = await erase(s, { tree: (await must(s, 'GET', at('a'))).tree_id });
+  assert.equal(tree.body.receipt.entries, 2, tree.text);
+  assert.equal(tree.body.receipt.already, 1);
+  assert.equal((await must(s, 'POST', 'store/fsck', { json: {} })).fault_count, 0);
+});
+
+await finish();
