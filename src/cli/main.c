@@ -209,7 +209,8 @@ static int store_open(cli *c)
         return cli_error(c, RAMET_CANNOT_OPEN, "db",
                          "there is no store at %s; 'ramet new' makes one", ramet_where(where));
     }
-    const char *user = names_user(c) ? getenv("RAMET_USER") : option_or_env(c, "user", "RAMET_USER");
+    const char *user =
+        names_user(c) ? getenv("RAMET_USER") : option_or_env(c, "user", "RAMET_USER");
     return calls_open(c, c->cmd->flags & CMD_ADMIN ? NULL : user ? user : "local");
 }
 

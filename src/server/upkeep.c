@@ -40,7 +40,7 @@ struct upkeep {
     int64_t index_due;     /* deadline of the next update; 0: nothing to index */
     int64_t prune_at, gc_at, retention_at;
     int64_t erase_at; /* when to look for interrupted erasures; INT64_MAX: done */
-    int64_t pruned; /* newest event at the last complete pruning */
+    int64_t pruned;   /* newest event at the last complete pruning */
     ramet_status health;
     idle idle;
 

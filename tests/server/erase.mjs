@@ -98,19 +98,39 @@ test('an answer kept for a key is gone, and the request is not done again', asyn
 });
 
 test('every face shows the placeholder', async () => {
-  const s = await withSecret();
-  await erase(s, { entry: { session_id: 'a', entry_id: 'e1' } });
-  const user = s.user ?? 'local';
-  for (const path of ['/api/sessions/a', '/api/sessions/a/tasks', '/v1/conversations/a/entries',
-                      '/api/sandboxes/default/sessions/a/messages', '/api/v2/sandboxes/default/sessions/a/messages']) {
-    const r = await fetch(`${s.url}${path}`, { headers: { ...s.headers, 'X-User-Id': user } });
+  const s = await start();
+  const headers = { 'X-User-Id': 'ann', Authorization: 'Bearer ann', 'content-type': 'application/json' };
+  const ask = async (method, path, json, status = 200) => {
+    const r = await fetch(s.url + path, { method, headers, body: json && JSON.stringify(json) });
     const text = await r.text();
-    assert.ok(r.status < 500, `${path}: ${r.status} ${text}`);
-    assert.ok(!text.includes('swordfish'), path);
+    assert.equal(r.status, status, `${method} ${path}: ${text}`);
+    return text;
+  };
+  await ask('POST', '/ramet/v1/sessions', { id: 'a' }, 201);
+  await ask('POST', '/ramet/v1/sessions/a/entries', { entries: [
+    { id: 'e1', role: 'user', text: `the key is ${secret}`, turn_id: 't1' },
+    { id: 'e2', role: 'assistant', text: 'noted', turn_id: 't1' }] }, 201);
+  await ask('POST', '/ramet/v1/sessions/a/fork', { id: 'f', at: { entry_id: 'e2' } }, 201);
+  await ask('POST', '/ramet/v1/erase', { entry: { session_id: 'a', entry_id: 'e1' } });
+  const rpc = (method, params) => ask('POST', '/a2a/echo', { jsonrpc: '2.0', id: 1, method, params });
+  const sent = JSON.parse(await rpc('message/send', { message: { kind: 'message', role: 'user', messageId: 'm1',
+    parts: [{ kind: 'text', text: `the key is ${secret}` }] } })).result;
+  const task = () => rpc('tasks/get', { id: sent.id, historyLength: 10 });
+  assert.ok((await task()).includes('swordfish'));
+  await ask('POST', '/ramet/v1/erase', { session: sent.contextId });
+  for (const text of [await ask('GET', '/api/sessions/a/tasks?user_id=ann'),
+                      await ask('GET', '/v1/conversations/a/entries'),
+                      await ask('GET', '/ramet/v1/sessions/a/export?format=md'),
+                      await ask('GET', '/ramet/v1/sessions/a/export?format=html'),
+                      await ask('GET', '/ramet/v1/sessions/a/export?format=jsonl'),
+                      await task()]) {
+    assert.ok(!text.includes('swordfish'), text);
+    assert.ok(text.includes('erased'), text);
   }
-  const a2a = await fetch(`${s.url}/a2a/echo`, { method: 'POST', headers: { ...s.headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tasks/list', params: { contextId: 'a', historyLength: 10 } }) });
-  assert.ok(!(await a2a.text()).includes('swordfish'));
+  for (const path of ['/api/sessions/a?user_id=ann', '/api/v2/sandboxes/default/sessions/a/branches',
+                      '/api/v2/sandboxes/default/sessions/a/compare/f', '/ramet/v1/sessions/a/branches?at=e1',
+                      '/ramet/v1/compare?side=a&side=f'])
+    assert.ok(!(await ask('GET', path)).includes('swordfish'), path);
 });
 
 test('a session, a tree, and a user', async () => {

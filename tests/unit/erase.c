@@ -39,10 +39,10 @@ static ramet_session *patched;
 static void erased(const char *session, const char *entry)
 {
     tick(SECOND);
-    ok(ramet_erase(T.call,
-                   &(ramet_erase_in){
-                       .session = session, .entry_id = entry, .reason = "a leak", .by = "root"},
-                   &receipt));
+    ok(ramet_erase(
+        T.call,
+        &(ramet_erase_in){.session = session, .entry_id = entry, .reason = "a leak", .by = "root"},
+        &receipt));
     cr_assert_not_null(receipt);
 }
 
@@ -267,10 +267,9 @@ Test(erase, copies_and_summaries_go_with_it)
     char second[64];
     snprintf(second, sizeof second, "%s", get("f")->head.entry_id);
     make("o");
-    ok(ramet_merge(T.call, "o",
-                   &(ramet_merge_in){
-                       .from = "f", .mode = RAMET_LAND, .text = "it was about " SECRET},
-                   &out));
+    ok(ramet_merge(
+        T.call, "o",
+        &(ramet_merge_in){.from = "f", .mode = RAMET_LAND, .text = "it was about " SECRET}, &out));
     char summary[64];
     snprintf(summary, sizeof summary, "%s", get("o")->head.entry_id);
     erased("f", "c");
@@ -299,10 +298,12 @@ Test(erase, overlays_prompts_verdicts_titles_and_reasons)
     ok(ramet_session_update(T.call, "s", &(ramet_session_patch){.title = "About swordfish"},
                             &patched));
     say("s", "z y");
-    turn_start("s", &(ramet_turn_in){.id = "t1", .entries = &(ramet_entry_in){
-                                                    .id = "a", .role = RAMET_USER, .text = SECRET},
-                                     .n = 1});
-    ramet_prompt_in prompt = {.agent = "echo", .length = 3, .data = "{\"messages\":[\"" SECRET "\"]}"};
+    turn_start("s", &(ramet_turn_in){
+                        .id = "t1",
+                        .entries = &(ramet_entry_in){.id = "a", .role = RAMET_USER, .text = SECRET},
+                        .n = 1});
+    ramet_prompt_in prompt = {
+        .agent = "echo", .length = 3, .data = "{\"messages\":[\"" SECRET "\"]}"};
     ramet_call_prompt(T.call, &prompt);
     turn_speak("t1", "b");
     ok(ramet_turn_end(T.call, "t1", RAMET_TURN_FAILED, "cannot do " SECRET, NULL, 0, &turn_out));
@@ -352,17 +353,17 @@ Test(erase, the_raw_events_of_the_turn_go)
         char id[8], turn[8];
         snprintf(id, sizeof id, "k%d", i);
         snprintf(turn, sizeof turn, "%s", i == 1 || i == 2 ? "t" : i ? "u" : "r");
-        ok(ramet_append(T.call, "s",
-                        &(ramet_append_in){.log = RAMET_LOG_ADK,
-                                           .entries =
-                                               &(ramet_entry_in){.id = id,
-                                                                 .role = RAMET_USER,
-                                                                 .format = "adk",
-                                                                 .text = "x",
-                                                                 .turn_id = turn,
-                                                                 .body = "{\"p\":\"" SECRET "\"}"},
-                                           .n = 1},
-                        &out));
+        ok(ramet_append(
+            T.call, "s",
+            &(ramet_append_in){.log = RAMET_LOG_ADK,
+                               .entries = &(ramet_entry_in){.id = id,
+                                                            .role = RAMET_USER,
+                                                            .format = "adk",
+                                                            .text = "x",
+                                                            .turn_id = turn,
+                                                            .body = "{\"p\":\"" SECRET "\"}"},
+                               .n = 1},
+            &out));
     }
     erased("s", "q");
     cr_assert_eq(went("raw events"), 2);
@@ -443,8 +444,7 @@ Test(erase, a_session_goes_with_its_texts_and_its_forks_see_it)
     fork_at("s", NULL, "f");
     say("f", "c");
     ok(ramet_session_update(
-        T.call, "f",
-        &(ramet_session_patch){.title = "purple", .metadata = "{\"note\":\"purple\"}"},
+        T.call, "f", &(ramet_session_patch){.title = "purple", .metadata = "{\"note\":\"purple\"}"},
         &patched));
     fork_at("f", NULL, "g");
     say("g", "d");
@@ -468,9 +468,9 @@ Test(erase, a_tree_without_the_private_sessions_of_others)
     fork_at("s", NULL, "f");
     say("f", "b");
     ramet_session *p;
-    ok_for(as("ann"), ramet_fork(as("ann"), "s",
-                                 &(ramet_fork_in){.id = "p", .visibility = RAMET_PRIVATE}, &p,
-                                 NULL));
+    ok_for(as("ann"),
+           ramet_fork(as("ann"), "s", &(ramet_fork_in){.id = "p", .visibility = RAMET_PRIVATE}, &p,
+                      NULL));
     say("p", "c");
     const char *tree = get("s")->tree_id;
     ok_for(as("bob"), ramet_erase(as("bob"), &(ramet_erase_in){.tree = tree}, &receipt));
@@ -498,8 +498,8 @@ static void user_stage(void)
     put("f", &(ramet_entry_in){.id = "e", .role = RAMET_USER, .text = "mine", .author = "ann"});
     ok_for(as("carlos"), ramet_feedback_set(as("carlos"), "s", "a", 1, "thanks"));
     ok_for(as("carlos"), ramet_share_add(as("carlos"), "f", false, 0, &link));
-    ok_for(as("carlos"), ramet_rewind(as("carlos"), "f", &(ramet_move_in){.at = {.entry_id = "e"}},
-                                      &p, NULL));
+    ok_for(as("carlos"),
+           ramet_rewind(as("carlos"), "f", &(ramet_move_in){.at = {.entry_id = "e"}}, &p, NULL));
     ramet_overlay_out set;
     ok_for(as("carlos"),
            ramet_overlay_set(as("carlos"), "f",
@@ -551,14 +551,15 @@ Test(erase, who_may)
                &(ramet_erase_in){.session = "s", .by = "another"});
     /* A private fork gives no right over what it shares. */
     ramet_session *p;
-    ok_for(as("bob"), ramet_fork(as("bob"), "s",
-                                 &(ramet_fork_in){.id = "bobs", .visibility = RAMET_PRIVATE}, &p,
-                                 NULL));
+    ok_for(as("bob"),
+           ramet_fork(as("bob"), "s", &(ramet_fork_in){.id = "bobs", .visibility = RAMET_PRIVATE},
+                      &p, NULL));
     put("bobs", &(ramet_entry_in){.id = "own", .role = RAMET_USER, .text = "x"});
     not_erased(as("bob"), RAMET_FORBIDDEN, "entry_id",
                &(ramet_erase_in){.session = "bobs", .entry_id = "a"});
-    ok_for(as("bob"), ramet_erase(as("bob"), &(ramet_erase_in){.session = "bobs", .entry_id = "own"},
-                                  &receipt));
+    ok_for(
+        as("bob"),
+        ramet_erase(as("bob"), &(ramet_erase_in){.session = "bobs", .entry_id = "own"}, &receipt));
     ok_for(as("max"),
            ramet_erase(as("max"), &(ramet_erase_in){.session = "s", .entry_id = "a"}, &receipt));
     cr_assert_str_eq(receipt->by, "max");
@@ -668,10 +669,11 @@ Test(erase, an_interrupted_one_goes_on_with_the_next_call)
     ask("s", "a", SECRET);
     int64_t tree = sql_number("SELECT tree FROM session WHERE id='s'");
     int64_t no = sql_number("SELECT no FROM session WHERE id='s'");
-    snprintf(sql, sizeof sql,
-             "INSERT INTO meta(key,value) VALUES('erase x','{\"kind\":2,\"at\":%lld,\"person\":false,"
-             "\"tree\":%lld,\"session\":%lld,\"k\":0,\"who\":\"root\",\"why\":\"w\"}')",
-             (long long)T.now, (long long)tree, (long long)no);
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO meta(key,value) VALUES('erase x','{\"kind\":2,\"at\":%lld,\"person\":false,"
+        "\"tree\":%lld,\"session\":%lld,\"k\":0,\"who\":\"root\",\"why\":\"w\"}')",
+        (long long)T.now, (long long)tree, (long long)no);
     sql_run(T.path, sql);
     ok(ramet_erase_resume(T.call, &n));
     cr_assert_eq(n, 1);
@@ -798,7 +800,8 @@ Test(erase, every_text_column_of_a_database_has_a_class)
     cr_assert_eq(
         sql_number("SELECT count(*) FROM information_schema.columns c JOIN pg_namespace n ON "
                    "n.nspname=c.table_schema JOIN pg_class r ON r.relname=c.table_name AND "
-                   "r.relnamespace=n.oid WHERE c.table_schema=current_schema() AND r.relkind IN ('r','p') AND NOT "
+                   "r.relnamespace=n.oid WHERE c.table_schema=current_schema() AND r.relkind IN "
+                   "('r','p') AND NOT "
                    "r.relispartition AND c.data_type NOT IN ('bigint','integer','smallint')"),
         known, "a column is not in ERASE_COLUMNS (src/store/sql/erase_sql.h)");
 }
@@ -806,12 +809,13 @@ Test(erase, every_text_column_of_a_database_has_a_class)
 /* A statement of its own changes or removes each column that is content. */
 Test(erase, every_class_has_statements)
 {
-    static const char *const by_row[] = {"body.packed",       "attached.attachment", "feedback.comment",
-                                         "indexed.text",      "prompt.digest",       "prompt.packed",
-                                         "attachment.name",   "session.tags",        "tag.tag"};
+    static const char *const by_row[] = {
+        "body.packed",   "attached.attachment", "feedback.comment", "indexed.text", "prompt.digest",
+        "prompt.packed", "attachment.name",     "session.tags",     "tag.tag"};
     for (size_t i = 0; i < N_COLUMNS; i++) {
         char name[96], set[96];
-        bool served = strcmp(columns[i].class, "ENTRY") != 0 && strcmp(columns[i].class, "SESSION") != 0;
+        bool served =
+            strcmp(columns[i].class, "ENTRY") != 0 && strcmp(columns[i].class, "SESSION") != 0;
         snprintf(name, sizeof name, "%s.%s", columns[i].table, columns[i].name);
         for (size_t r = 0; r < sizeof by_row / sizeof *by_row; r++)
             served = served || strcmp(name, by_row[r]) == 0;
@@ -859,7 +863,8 @@ static bool folder_has(const char *folder, const needle *what)
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        found = e->d_type == DT_DIR ? folder_has(path, what) || found : file_has(path, what) || found;
+        found =
+            e->d_type == DT_DIR ? folder_has(path, what) || found : file_has(path, what) || found;
     }
     if (d)
         closedir(d);

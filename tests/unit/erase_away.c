@@ -31,10 +31,10 @@ static void stage(void)
 static void erase_it(void)
 {
     tick(SECOND);
-    ok(ramet_erase(T.call,
-                   &(ramet_erase_in){
-                       .session = "s", .entry_id = "a", .reason = "a leak", .by = "root"},
-                   &receipt));
+    ok(ramet_erase(
+        T.call,
+        &(ramet_erase_in){.session = "s", .entry_id = "a", .reason = "a leak", .by = "root"},
+        &receipt));
 }
 
 Test(erase_away, there_and_back_has_the_same_bytes)

@@ -15,8 +15,8 @@
  *
  * What other processes hold in memory: entries are read from the store each time. Cached rows of
  * sessions, and titles, are valid for one stamp of their tree, which each transaction here counts
- * up. The text of a replaced entry in a cached set of overlays is not shown once the entry is erased
- * (core/model/context.c).
+ * up. The text of a replaced entry in a cached set of overlays is not shown once the entry is
+ * erased (core/model/context.c).
  */
 #include "core/erase/erase.h"
 
@@ -293,9 +293,10 @@ static ramet_status entry_target(txn *tx, erase_job *j, const ramet_erase_in *in
                 strcmp(owner.owner, tx->call->user) == 0;
     TRY(txn_status(tx));
     if (tx->call->user && !owns && level_in(tx, s.tree) < RAMET_MANAGER)
-        return call_fail(tx->call, RAMET_FORBIDDEN, "entry_id",
-                         "erasing an entry needs a manager of the tree, or the owner of the session "
-                         "that appended it");
+        return call_fail(
+            tx->call, RAMET_FORBIDDEN, "entry_id",
+            "erasing an entry needs a manager of the tree, or the owner of the session "
+            "that appended it");
     return RAMET_OK;
 }
 
@@ -410,7 +411,8 @@ static void stayed_fill(arena *a, const erase_job *j, ramet_receipt *r)
         {"inherited entries", j->inherited, "they belong to the session that it was forked from"},
         {"entries of other users", j->answers_left, "another user is their author"},
         {"attachments", j->shared_files, "another entry refers to them"},
-        {"places and ids of entries", r->entries, "the hash chain needs them; usage stays with them"},
+        {"places and ids of entries", r->entries,
+         "the hash chain needs them; usage stays with them"},
     };
     VEC(ramet_erase_line) v = {0};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

@@ -143,8 +143,8 @@ ramet_status person_run(txn *tx, void *batch);
 /* ---- the plan */
 
 /* Fills keys, sessions and what stays. For a dry run also what depends on the entries. */
-/* RAMET_TURN_RUNNING_ALREADY while a turn runs in a tree: it would write a prompt, or an answer, from
- * what it has read. */
+/* RAMET_TURN_RUNNING_ALREADY while a turn runs in a tree: it would write a prompt, or an answer,
+ * from what it has read. */
 ramet_status turns_check(txn *tx, int64_t tree);
 ramet_status plan_make(txn *tx, erase_job *j, bool all);
 

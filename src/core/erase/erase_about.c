@@ -4,8 +4,8 @@
  *
  * Of a session that is erased whole, all go. Of another session whose history holds an erased
  * entry, those go that share a word with it, and a stored title when the entry was one of the first
- * two of the history, because that is what titles are made from. The data of a task and the error of
- * a turn go when the turn has lost an entry.
+ * two of the history, because that is what titles are made from. The data of a task and the error
+ * of a turn go when the turn has lost an entry.
  */
 #include "core/erase/erase.h"
 

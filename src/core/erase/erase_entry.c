@@ -68,8 +68,8 @@ static void summaries_find(txn *tx, arena *a, int64_t tree, int64_t k, erase_key
     db_stmt *q = db_query(tx->db, Q_copied_spans);
     q_int(q, 1, tree);
     while (q_row(q)) {
-        summary s = {{q_col_int(q, 0), q_col_int(q, 1), ERASE_COPIES}, q_col_int(q, 2),
-                     q_col_int(q, 3)};
+        summary s = {
+            {q_col_int(q, 0), q_col_int(q, 1), ERASE_COPIES}, q_col_int(q, 2), q_col_int(q, 3)};
         int64_t end = KEY_POS(s.from_k), pos = KEY_POS(k);
         if (pos <= end && pos > end - s.span)
             VEC_PUSH(a, &v, s);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A user's name in every table. The list of columns (store/sql/erase_sql.h) says which name a user:
- * PERSON columns get an alias, so that a tree keeps an owner and a head log its actors; rows with an
- * OWNER column belong to the user alone and go.
+ * PERSON columns get an alias, so that a tree keeps an owner and a head log its actors; rows with
+ * an OWNER column belong to the user alone and go.
  */
 #include "core/erase/erase.h"
 

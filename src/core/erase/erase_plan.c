@@ -76,8 +76,8 @@ static void sessions_plan(txn *tx, erase_job *j)
     for (size_t i = 0; i < rows.n; i++) {
         const session_full *s = &rows.items[i];
         /* Private sessions of others are neither erased nor named (I10). */
-        if (s->purging == 2 || (j->only_of && s->visibility == RAMET_PRIVATE &&
-                                strcmp(s->owner, j->only_of) != 0))
+        if (s->purging == 2 ||
+            (j->only_of && s->visibility == RAMET_PRIVATE && strcmp(s->owner, j->only_of) != 0))
             continue;
         erase_session one = {s->tree, s->no};
         VEC_PUSH(j->arena, &j->sessions, one);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a text shares a word with what is erased. A title or a reason that does may have been made
- * from it, so it goes: leaving one too many is worse than taking one too many.
+ * Whether a text shares a word with what is erased. A title or a reason that does may have been
+ * made from it, so it goes: leaving one too many is worse than taking one too many.
  *
  * A word is a run of letters and digits of at least MIN_WORD bytes, in lower case. Scripts that are
  * written without spaces have no such runs; there each pair of characters is a word.

@@ -514,7 +514,7 @@ static ramet_status rows_write(import_job *j)
         if (r.kind == RECORD_TREE || r.kind == RECORD_ATTACHMENT || r.kind == RECORD_END)
             return batch_flush(j);
         TRY(r.kind == RECORD_ENTRY || r.kind == RECORD_ERASED ? entry_take(j, &r, line)
-                                                                : row_take(j, &r, line));
+                                                              : row_take(j, &r, line));
         if (arena_used(j->batch) > BATCH_BYTES) /* records that are not taken over */
             TRY(batch_flush(j));
     }
