@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * erase.c: what goes, what stays, who may, what every reader gets afterwards; the table of columns;
- * the bytes of the files.
+ * erase.c: what goes, what stays, who may, what every reader gets afterwards; interruptions.
  */
 #include "attach.h"
+#include "erase.h"
 #include "link.h"
 #include "turn.h"
 
-#include "ramet/erase.h"
-#include "ramet/export.h"
 #include "ramet/kagent.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
@@ -16,42 +14,35 @@
 #include "ramet/tasks.h"
 #include "store/sql/sql.h"
 
-#include "../lib/scratch_db.h"
-
-#include <dirent.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 TestSuite(erase, .init = scratch_open, .fini = scratch_close);
 
-#define SECRET "hunter2-swordfish"
-
-static ramet_receipt *receipt;
+ramet_receipt *erase_receipt;
 static ramet_session *patched;
 
 /* ---- steps and looks */
 
-static void erased(const char *session, const char *entry)
+void erase_it(const char *session, const char *entry)
 {
     tick(SECOND);
     ok(ramet_erase(
         T.call,
         &(ramet_erase_in){.session = session, .entry_id = entry, .reason = "a leak", .by = "root"},
-        &receipt));
-    cr_assert_not_null(receipt);
+        &erase_receipt));
+    cr_assert_not_null(erase_receipt);
 }
 
 static void not_erased(ramet_call *c, ramet_status st, const char *field, const ramet_erase_in *in)
 {
     const char *before = mark();
-    refused_for(c, st, field, ramet_erase(c, in, &receipt));
+    refused_for(c, st, field, ramet_erase(c, in, &erase_receipt));
     cr_assert_str_eq(mark(), before);
-    cr_assert_null(receipt);
+    cr_assert_null(erase_receipt);
 }
 
 static ramet_entry *entry_of(const char *session, const char *id)
@@ -75,17 +66,17 @@ static void is_erased(const char *session, const char *id)
 
 static int64_t went(const char *what)
 {
-    for (size_t i = 0; i < receipt->n_went; i++)
-        if (strstr(receipt->went[i].what, what))
-            return receipt->went[i].n;
+    for (size_t i = 0; i < erase_receipt->n_went; i++)
+        if (strstr(erase_receipt->went[i].what, what))
+            return erase_receipt->went[i].n;
     return 0;
 }
 
 static int64_t stayed(const char *what)
 {
-    for (size_t i = 0; i < receipt->n_stayed; i++)
-        if (strstr(receipt->stayed[i].what, what))
-            return receipt->stayed[i].n;
+    for (size_t i = 0; i < erase_receipt->n_stayed; i++)
+        if (strstr(erase_receipt->stayed[i].what, what))
+            return erase_receipt->stayed[i].n;
     return 0;
 }
 
@@ -107,7 +98,7 @@ static bool anywhere(const char *text)
     return false;
 }
 
-static size_t hits(const char *query)
+size_t erase_hits(const char *query)
 {
     ramet_hits found;
     ok(ramet_search(T.call, &(ramet_search_in){.query = query, .limit = 50}, &found));
@@ -126,33 +117,33 @@ Test(erase, an_entry_loses_everything_but_its_place)
     char hash[65], head[65];
     snprintf(hash, sizeof hash, "%s", entry_of("s", "a")->hash);
     snprintf(head, sizeof head, "%s", get("s")->head.hash);
-    cr_assert_eq(hits("swordfish"), 1);
+    cr_assert_eq(erase_hits("swordfish"), 1);
     cr_assert_not_null(fork);
-    erased("s", "a");
+    erase_it("s", "a");
     is_erased("s", "a");
     is_erased("f", "a");
     ramet_entry *e = entry_of("s", "a");
     cr_assert_str_eq(e->erased->by, "root");
     cr_assert_str_eq(e->erased->reason, "a leak");
-    cr_assert_eq(e->erased->at, receipt->at);
+    cr_assert_eq(e->erased->at, erase_receipt->at);
     cr_assert_str_eq(e->hash, hash);
     cr_assert_str_eq(get("s")->head.hash, head);
     cr_assert_str_eq(ids("f"), "a b c");
-    cr_assert_eq(hits("swordfish"), 0);
-    cr_assert_eq(hits("noted"), 1, "the rest is still found");
+    cr_assert_eq(erase_hits("swordfish"), 0);
+    cr_assert_eq(erase_hits("noted"), 1, "the rest is still found");
     cr_assert_not(anywhere("swordfish"));
-    cr_assert_eq(receipt->entries, 1);
-    cr_assert_eq(receipt->n_places, 1);
-    cr_assert_str_eq(receipt->places[0].session, "s");
-    cr_assert_not_null(strstr(receipt->notes[0], "guess"));
+    cr_assert_eq(erase_receipt->entries, 1);
+    cr_assert_eq(erase_receipt->n_places, 1);
+    cr_assert_str_eq(erase_receipt->places[0].session, "s");
+    cr_assert_not_null(strstr(erase_receipt->notes[0], "guess"));
     cr_assert_null(strstr(get("s")->shown_title, "password"), "%s", get("s")->shown_title);
     cr_assert_null(strstr(get("f")->shown_title, "password"), "%s", get("f")->shown_title);
     sound();
     /* The history goes on, and the same call again finds that it is done. */
     say("s", "d");
-    erased("s", "a");
-    cr_assert_eq(receipt->entries, 0);
-    cr_assert_eq(receipt->already, 1);
+    erase_it("s", "a");
+    cr_assert_eq(erase_receipt->entries, 0);
+    cr_assert_eq(erase_receipt->already, 1);
     sound();
 }
 
@@ -180,8 +171,8 @@ Test(erase, a_large_body_with_everything_that_hangs_on_it)
              file);
     put("s", &(ramet_entry_in){.id = "b", .role = RAMET_USER, .parts = parts});
     ok(ramet_feedback_set(T.call, "s", "b", 1, "good " SECRET));
-    erased("s", "a");
-    erased("s", "b");
+    erase_it("s", "a");
+    erase_it("s", "b");
     cr_assert_eq(went("attachments"), 3, "the reference, the feedback and its release");
     is_erased("s", "a");
     is_erased("s", "b");
@@ -206,10 +197,10 @@ Test(erase, an_attachment_that_another_entry_refers_to_stays)
     const char *file = upload(T.call, "shared");
     attach("s", "a", file);
     attach("t", "a", file);
-    erased("s", "a");
+    erase_it("s", "a");
     cr_assert_eq(stayed("attachments"), 1);
     cr_assert_str_eq(content(T.call, file), "shared");
-    erased("t", "a");
+    erase_it("t", "a");
     cr_assert_eq(sql_number("SELECT count(*) FROM attachment"), 0);
     sound();
 }
@@ -231,7 +222,7 @@ Test(erase, snapshots_of_the_state_are_made_anew)
     fork_at("s", "e20", "f");
     put("f", &(ramet_entry_in){.id = "g", .role = RAMET_ASSISTANT, .state_delta = "{\"g\":1}"});
     cr_assert_gt(sql_number("SELECT count(*) FROM delta WHERE snap LIKE '%" SECRET "%'"), 1);
-    erased("s", "e3");
+    erase_it("s", "e3");
     cr_assert_gt(went("snapshots"), 1);
     cr_assert_not(anywhere(SECRET));
     const char *state;
@@ -272,8 +263,8 @@ Test(erase, copies_and_summaries_go_with_it)
         &(ramet_merge_in){.from = "f", .mode = RAMET_LAND, .text = "it was about " SECRET}, &out));
     char summary[64];
     snprintf(summary, sizeof summary, "%s", get("o")->head.entry_id);
-    erased("f", "c");
-    cr_assert_eq(receipt->entries, 4);
+    erase_it("f", "c");
+    cr_assert_eq(erase_receipt->entries, 4);
     cr_assert_eq(went("copies"), 3);
     is_erased("s", copy);
     is_erased("g", copy);
@@ -324,7 +315,7 @@ Test(erase, overlays_prompts_verdicts_titles_and_reasons)
     ramet_page page;
     ramet_read_in context = {.limit = 100, .view = RAMET_VIEW_CONTEXT};
     ok(ramet_read(T.call, "f", &context, &page)); /* the set is in the cache now */
-    erased("s", "a");
+    erase_it("s", "a");
     cr_assert_eq(went("overlays"), 1);
     cr_assert_eq(went("prompts"), 1);
     cr_assert_eq(went("errors"), 1);
@@ -365,7 +356,7 @@ Test(erase, the_raw_events_of_the_turn_go)
                                .n = 1},
             &out));
     }
-    erased("s", "q");
+    erase_it("s", "q");
     cr_assert_eq(went("raw events"), 2);
     cr_assert_eq(sql_number("SELECT count(*) FROM entry WHERE body LIKE '%" SECRET "%'"), 2,
                  "those of other turns stay");
@@ -381,7 +372,7 @@ Test(erase, the_same_id_again_brings_nothing_back)
     make("s");
     ask("s", "a", SECRET);
     say("s", "b");
-    erased("s", "a");
+    erase_it("s", "a");
     ramet_entry_in in = {.id = "a", .role = RAMET_USER, .text = SECRET};
     ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = &in, .n = 1}, &out));
     cr_assert_eq(out.added, 0);
@@ -426,7 +417,7 @@ Test(erase, kept_answers_go_and_are_not_executed_again)
     ask("s", "a", SECRET);
     ok(tag_once("POST /ramet/v1/sessions/s/tags", "s", &once));
     ok(tag_once("POST /ramet/v1/sessions/other/tags", "other", &once));
-    erased("s", "a");
+    erase_it("s", "a");
     cr_assert_eq(went("kept answers"), 1);
     refused(RAMET_ANSWER_ERASED, "idempotency_key",
             tag_once("POST /ramet/v1/sessions/s/tags", "s", &once));
@@ -449,8 +440,8 @@ Test(erase, a_session_goes_with_its_texts_and_its_forks_see_it)
     fork_at("f", NULL, "g");
     say("g", "d");
     tick(SECOND);
-    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "f"}, &receipt));
-    cr_assert_eq(receipt->entries, 1);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "f"}, &erase_receipt));
+    cr_assert_eq(erase_receipt->entries, 1);
     cr_assert_eq(stayed("inherited"), 2);
     is_erased("f", "c");
     is_erased("g", "c");
@@ -473,18 +464,18 @@ Test(erase, a_tree_without_the_private_sessions_of_others)
                       NULL));
     say("p", "c");
     const char *tree = get("s")->tree_id;
-    ok_for(as("bob"), ramet_erase(as("bob"), &(ramet_erase_in){.tree = tree}, &receipt));
-    cr_assert_eq(receipt->entries, 2);
+    ok_for(as("bob"), ramet_erase(as("bob"), &(ramet_erase_in){.tree = tree}, &erase_receipt));
+    cr_assert_eq(erase_receipt->entries, 2);
     is_erased("p", "a");
     cr_assert_null(entry_of("p", "c")->erased);
-    ok(ramet_erase(T.call, &(ramet_erase_in){.tree = tree}, &receipt));
-    cr_assert_eq(receipt->entries, 1);
-    cr_assert_eq(receipt->already, 2);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.tree = tree}, &erase_receipt));
+    cr_assert_eq(erase_receipt->entries, 1);
+    cr_assert_eq(erase_receipt->already, 2);
     is_erased("p", "c");
     sound();
 }
 
-static void user_stage(void)
+void erase_user_stage(void)
 {
     ramet_session *p;
     ramet_share *link;
@@ -509,13 +500,13 @@ static void user_stage(void)
 
 Test(erase, a_user_is_named_nowhere_afterwards)
 {
-    user_stage();
+    erase_user_stage();
     cr_assert(anywhere("carlos"));
-    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos", .dry_run = true}, &receipt));
-    cr_assert_eq(receipt->entries, 2);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos", .dry_run = true}, &erase_receipt));
+    cr_assert_eq(erase_receipt->entries, 2);
     cr_assert(anywhere("carlos"));
-    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos", .by = "root"}, &receipt));
-    cr_assert_eq(receipt->entries, 2);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos", .by = "root"}, &erase_receipt));
+    cr_assert_eq(erase_receipt->entries, 2);
     cr_assert_eq(stayed("other users"), 1);
     cr_assert_not(anywhere("carlos"));
     cr_assert_not(anywhere(SECRET));
@@ -557,12 +548,12 @@ Test(erase, who_may)
     put("bobs", &(ramet_entry_in){.id = "own", .role = RAMET_USER, .text = "x"});
     not_erased(as("bob"), RAMET_FORBIDDEN, "entry_id",
                &(ramet_erase_in){.session = "bobs", .entry_id = "a"});
-    ok_for(
-        as("bob"),
-        ramet_erase(as("bob"), &(ramet_erase_in){.session = "bobs", .entry_id = "own"}, &receipt));
-    ok_for(as("max"),
-           ramet_erase(as("max"), &(ramet_erase_in){.session = "s", .entry_id = "a"}, &receipt));
-    cr_assert_str_eq(receipt->by, "max");
+    ok_for(as("bob"),
+           ramet_erase(as("bob"), &(ramet_erase_in){.session = "bobs", .entry_id = "own"},
+                       &erase_receipt));
+    ok_for(as("max"), ramet_erase(as("max"), &(ramet_erase_in){.session = "s", .entry_id = "a"},
+                                  &erase_receipt));
+    cr_assert_str_eq(erase_receipt->by, "max");
     /* The holder of a link sees that it was erased, not by whom. */
     ramet_call *guest = link_hold("eve", link_make("s", false, 0));
     ramet_entry *e;
@@ -586,7 +577,7 @@ Test(erase, a_hold_or_a_running_turn_refuses_it)
     not_erased(T.call, RAMET_TURN_RUNNING_ALREADY, NULL,
                &(ramet_erase_in){.session = "s", .entry_id = "a"});
     turn_stop("t1", RAMET_TURN_DONE);
-    erased("s", "a");
+    erase_it("s", "a");
 }
 
 Test(erase, bad_shapes_name_the_field)
@@ -620,13 +611,13 @@ Test(erase, a_dry_run_counts_and_changes_nothing)
                    &out));
     const char *before = mark();
     ok(ramet_erase(T.call, &(ramet_erase_in){.session = "s", .entry_id = "b", .dry_run = true},
-                   &receipt));
+                   &erase_receipt));
     cr_assert_str_eq(mark(), before);
-    cr_assert(receipt->dry_run);
-    cr_assert_eq(receipt->entries, 2);
-    cr_assert_eq(receipt->n_places, 2);
-    erased("s", "b");
-    cr_assert_eq(receipt->entries, 2);
+    cr_assert(erase_receipt->dry_run);
+    cr_assert_eq(erase_receipt->entries, 2);
+    cr_assert_eq(erase_receipt->n_places, 2);
+    erase_it("s", "b");
+    cr_assert_eq(erase_receipt->entries, 2);
 }
 
 /* ---- gc, undo, compare, versions */
@@ -640,7 +631,7 @@ Test(erase, moves_and_gc_go_on_over_an_erased_entry)
     rewind_to("s", "a");
     say("s", "d");
     int64_t old = get("s")->head.branch;
-    erased("s", "d");
+    erase_it("s", "d");
     ok(ramet_undo(T.call, "s", NULL, &s));
     cr_assert_str_eq(ids("s"), "a b c");
     ok(ramet_redo(T.call, "s", NULL, &s));
@@ -696,7 +687,7 @@ Test(erase, killed_in_the_middle, .timeout = 120)
         snprintf(id, sizeof id, "e%d", i);
         ask("s", id, "x " SECRET);
     }
-    cr_assert_eq(hits("swordfish"), 50);
+    cr_assert_eq(erase_hits("swordfish"), 50);
     for (int round = 0; round < 14; round++) {
         char id[16];
         snprintf(id, sizeof id, "e%d", round);
@@ -728,9 +719,9 @@ Test(erase, killed_in_the_middle, .timeout = 120)
     }
     fprintf(stderr, "%lld went on, %lld of 14 were erased\n", (long long)resumed,
             (long long)finished);
-    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "s"}, &receipt));
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "s"}, &erase_receipt));
     cr_assert_not(anywhere("swordfish"));
-    cr_assert_eq(hits("swordfish"), 0);
+    cr_assert_eq(erase_hits("swordfish"), 0);
     sound();
 }
 
@@ -741,7 +732,7 @@ Test(erase, fsck_finds_what_is_wrong_with_an_erased_entry)
     ramet_fsck_out out;
     make("s");
     say("s", "a b");
-    erased("s", "a");
+    erase_it("s", "a");
     sql_run(T.path, "UPDATE entry SET text='back' WHERE id='a'");
     ok(ramet_fsck(T.call, NULL, NULL, &out));
     cr_assert_eq(out.n, 1);
@@ -753,201 +744,4 @@ Test(erase, fsck_finds_what_is_wrong_with_an_erased_entry)
     cr_assert_gt(out.n, 0);
     ramet_page page;
     refused(RAMET_DAMAGED, NULL, ramet_read(T.call, "s", &(ramet_read_in){.limit = 10}, &page));
-}
-
-/* ---- every column is known */
-
-typedef struct column {
-    const char *table, *name, *class;
-} column;
-static const column columns[] = {
-#define ROW(X, t, c, class) {#t, #c, #class},
-    ERASE_COLUMNS(ROW, )
-#undef ROW
-};
-#define N_COLUMNS (sizeof columns / sizeof *columns)
-
-Test(erase, every_text_column_of_a_file_has_a_class)
-{
-    char sql[400];
-    int64_t known = 0;
-    for (size_t i = 0; i < N_COLUMNS; i++) {
-        snprintf(sql, sizeof sql,
-                 "SELECT count(*) FROM pragma_table_info('%s') WHERE name='%s' AND type IN "
-                 "('TEXT','BLOB')",
-                 columns[i].table, columns[i].name);
-        known += sql_number(sql);
-    }
-    cr_assert_eq(sql_number("SELECT count(*) FROM sqlite_master m, pragma_table_info(m.name) c "
-                            "WHERE m.type='table' AND c.type NOT LIKE '%INT%'"),
-                 known, "a column is not in ERASE_COLUMNS (src/store/sql/erase_sql.h)");
-}
-
-Test(erase, every_text_column_of_a_database_has_a_class)
-{
-    char sql[400];
-    int64_t known = 0;
-    for (size_t i = 0; i < N_COLUMNS; i++) {
-        snprintf(sql, sizeof sql,
-                 "SELECT count(*) FROM information_schema.columns WHERE "
-                 "table_schema=current_schema() AND table_name='%s' AND column_name='%s'",
-                 columns[i].table, columns[i].name);
-        int64_t n = sql_number(sql);
-        cr_expect_eq(n, 1, "%s.%s is not a column", columns[i].table, columns[i].name);
-        known += n;
-    }
-    /* Without the views, and the partitions of tables. */
-    cr_assert_eq(
-        sql_number("SELECT count(*) FROM information_schema.columns c JOIN pg_namespace n ON "
-                   "n.nspname=c.table_schema JOIN pg_class r ON r.relname=c.table_name AND "
-                   "r.relnamespace=n.oid WHERE c.table_schema=current_schema() AND r.relkind IN "
-                   "('r','p') AND NOT "
-                   "r.relispartition AND c.data_type NOT IN ('bigint','integer','smallint')"),
-        known, "a column is not in ERASE_COLUMNS (src/store/sql/erase_sql.h)");
-}
-
-/* A statement of its own changes or removes each column that is content. */
-Test(erase, every_class_has_statements)
-{
-    static const char *const by_row[] = {
-        "body.packed",   "attached.attachment", "feedback.comment", "indexed.text", "prompt.digest",
-        "prompt.packed", "attachment.name",     "session.tags",     "tag.tag"};
-    for (size_t i = 0; i < N_COLUMNS; i++) {
-        char name[96], set[96];
-        bool served =
-            strcmp(columns[i].class, "ENTRY") != 0 && strcmp(columns[i].class, "SESSION") != 0;
-        snprintf(name, sizeof name, "%s.%s", columns[i].table, columns[i].name);
-        for (size_t r = 0; r < sizeof by_row / sizeof *by_row; r++)
-            served = served || strcmp(name, by_row[r]) == 0;
-        snprintf(name, sizeof name, "UPDATE %s SET ", columns[i].table);
-        snprintf(set, sizeof set, "%s=", columns[i].name);
-        for (int q = 0; q < Q_COUNT && !served; q++)
-            served = strncmp(sql_name((sql_id)q), "erase_", 6) == 0 &&
-                     strncmp(sql_text((sql_id)q), name, strlen(name)) == 0 &&
-                     strstr(sql_text((sql_id)q) + strlen(name), set);
-        cr_expect(served, "no statement erases %s.%s", columns[i].table, columns[i].name);
-    }
-}
-
-/* ---- the bytes of the files */
-
-typedef struct needle {
-    const char *bytes;
-    size_t n;
-} needle;
-
-static bool file_has(const char *path, const needle *what)
-{
-    struct stat about;
-    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || !about.st_size)
-        return false;
-    FILE *f = fopen(path, "rb");
-    char *all = malloc((size_t)about.st_size);
-    size_t n = f && all ? fread(all, 1, (size_t)about.st_size, f) : 0;
-    bool found = memmem(all, n, what->bytes, what->n) != NULL;
-    if (found)
-        fprintf(stderr, "found in %s\n", path);
-    free(all);
-    if (f)
-        fclose(f);
-    return found;
-}
-
-/* In any file of a folder, and of folders in it. */
-static bool folder_has(const char *folder, const needle *what)
-{
-    bool found = false;
-    DIR *d = opendir(folder);
-    for (struct dirent *e; d && (e = readdir(d));) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        found =
-            e->d_type == DT_DIR ? folder_has(path, what) || found : file_has(path, what) || found;
-    }
-    if (d)
-        closedir(d);
-    return found;
-}
-
-Test(erase, no_byte_is_left_in_any_file)
-{
-    static char plain[9000], packed[9100];
-    make("s");
-    ask("s", "a", "plain " SECRET);
-    for (uint32_t i = 0, x = 1; i + 1 < sizeof plain; i++) {
-        x = x * 1664525u + 1013904223u;
-        plain[i] = (char)('a' + (x >> 24) % 16);
-    }
-    ask("s", "l", plain);
-    const char *file = upload(T.call, "a file with " SECRET);
-    attach("s", "f", file);
-    ramet_import *spool;
-    ok(ramet_import_begin(T.call, "left", 1 << 20, &spool));
-    ok(ramet_import_add(spool, "in a spool " SECRET, strlen("in a spool " SECRET)));
-    ramet_import_close(spool);
-    cr_assert_eq(hits("plain"), 1);
-    for (int i = 0; i < 300; i++) {
-        char id[16];
-        snprintf(id, sizeof id, "m%d", i);
-        ask("s", id, "filler that stays");
-    }
-    /* What the body holds, packed: taken from the store itself. */
-    sqlite3 *h;
-    sqlite3_stmt *q;
-    cr_assert_eq(sqlite3_open(T.path, &h), SQLITE_OK);
-    cr_assert_eq(sqlite3_prepare_v2(h, "SELECT packed FROM body", -1, &q, NULL), SQLITE_OK);
-    cr_assert_eq(sqlite3_step(q), SQLITE_ROW);
-    size_t n = (size_t)sqlite3_column_bytes(q, 0);
-    cr_assert_gt(n, 1000);
-    cr_assert_lt(n, sizeof packed);
-    memcpy(packed, sqlite3_column_blob(q, 0), n);
-    cr_assert_eq(packed[0], 1, "it is not packed");
-    sqlite3_finalize(q);
-    sqlite3_close(h);
-    needle middle = {packed + n / 2, 64}, secret = {SECRET, sizeof SECRET - 1};
-    cr_assert(folder_has(T.dir, &middle));
-    cr_assert(folder_has(T.dir, &secret));
-    erased("s", "a");
-    erased("s", "l");
-    erased("s", "f");
-    cr_assert_not(folder_has(T.dir, &middle));
-    cr_assert_not(folder_has(T.dir, &secret));
-    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}));
-    cr_assert_eq(hits("stays"), 50);
-    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}), "the index was made anew with it");
-    sound();
-}
-
-Test(erase, no_byte_of_a_name_is_left_in_any_file)
-{
-    user_stage();
-    cr_assert_eq(hits("hello"), 1);
-    cr_assert(folder_has(T.dir, &(needle){"carlos", 6}));
-    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos"}, &receipt));
-    cr_assert_not(folder_has(T.dir, &(needle){"carlos", 6}));
-    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}));
-}
-
-/* A reader that stands still keeps the log: the erasure is not acknowledged, and goes on later. */
-Test(erase, a_reader_in_another_process_delays_the_answer)
-{
-    sqlite3 *h;
-    make("s");
-    ask("s", "a", SECRET);
-    ramet_options opt = scratch_options();
-    opt.busy_ms = 50;
-    scratch_reopen(&opt);
-    cr_assert_eq(sqlite3_open(T.path, &h), SQLITE_OK);
-    cr_assert_eq(sqlite3_exec(h, "BEGIN; SELECT * FROM entry", NULL, NULL, NULL), SQLITE_OK);
-    refused(RAMET_BUSY, NULL,
-            ramet_erase(T.call, &(ramet_erase_in){.session = "s", .entry_id = "a"}, &receipt));
-    is_erased("s", "a");
-    sqlite3_exec(h, "COMMIT", NULL, NULL, NULL);
-    sqlite3_close(h);
-    int64_t n;
-    ok(ramet_erase_resume(T.call, &n));
-    cr_assert_eq(n, 1);
-    cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}));
 }

@@ -743,19 +743,6 @@ static ramet_status lite_checkpoint(db *base)
     return sqlite_status(rc);
 }
 
-static ramet_status lite_scrub(db *base)
-{
-    lite *d = lite_of(base);
-    db_clear(base);
-    exec(d, "VACUUM");
-    if (base->status != RAMET_OK)
-        return base->status;
-    int rc = sqlite3_wal_checkpoint_v2(d->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    if (sqlite_status(rc) != RAMET_OK)
-        fail_rc(d, rc, "checkpoint");
-    return base->status;
-}
-
 static int lite_log_pages(const db *d)
 {
     return ((const lite *)d)->log_pages;
@@ -806,5 +793,5 @@ const db_engine sqlite_engine = {
     .backup = lite_backup,
     .log_pages = lite_log_pages,
     .checkpoint = lite_checkpoint,
-    .scrub = lite_scrub,
+    .scrub = sqlite_scrub,
 };

@@ -229,3 +229,16 @@ ramet_status sqlite_status(int rc)
         return RAMET_INTERNAL;
     }
 }
+
+ramet_status sqlite_scrub(db *d)
+{
+    sqlite3 *h = db_handle(d);
+    db_clear(d);
+    int rc = sqlite3_exec(h, "VACUUM", NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_wal_checkpoint_v2(h, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (rc != SQLITE_OK)
+        db_fail(d, sqlite_file_full(h, rc) ? RAMET_FULL : sqlite_status(rc),
+                "writing the file anew: %s", sqlite3_errmsg(h));
+    return db_status(d);
+}

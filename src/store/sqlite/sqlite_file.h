@@ -40,6 +40,9 @@ int sqlite_file_open_read(const char *path, read_mode how, sqlite3 **out);
 bool sqlite_file_full(sqlite3 *h, int rc);
 int64_t sqlite_file_size(const char *path); /* 0 when there is none */
 
+/* Writes the file anew and empties its log (db_scrub()). */
+ramet_status sqlite_scrub(db *d);
+
 /* The status for a result code of SQLite. */
 ramet_status sqlite_status(int rc);
 
