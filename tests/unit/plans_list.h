@@ -407,6 +407,10 @@
     X(erase_session, "1,100005,'',NULL,NULL,'',''")                                                \
     X(erase_move, "1,1,5")                                                                         \
     X(erase_origin, "5,5")                                                                         \
+    X(erase_note, "1,1,5")                                                                         \
+    X(erase_note_bare, "1,1,5")                                                                    \
+    X(note_names, "1,1")                                                                           \
+    X(erase_template, "'t5','[erased]'")                                                           \
     X(person_entries, "1," K_LONG "," K_LONG_NEXT ",'ann'")                                        \
     X(copy_copied_read, "1," K_LONG ",0,3,5")                                                      \
     X(copy_copied_cut, "1," K_LONG ",0")                                                           \
@@ -452,7 +456,6 @@
     X(overlay_trees_of, "erasing a user reads whole tables")                                       \
     X(turn_errors, "erasing reads all turns of a session")                                         \
     X(turn_names, "erasing reads the names of all turns of a tree")                                \
-    X(copied_spans, "erasing reads the summaries made from a tree")                                \
     X(once_scopes, "erasing looks through all kept answers")                                       \
     X(move_reasons, "erasing reads all moves of a session")                                        \
     X(turn_in_tree, "erasing looks for running turns, which are few")                              \
@@ -482,6 +485,7 @@
     X(erase_held_who, "erasing a user reads whole tables")                                         \
     X(erase_rule_who, "erasing a user reads whole tables")                                         \
     X(erase_removed_who, "erasing a user reads whole tables")                                      \
+    X(erase_template_who, "erasing a user reads whole tables")                                     \
     X(erase_erased_who, "erasing a user reads whole tables")                                       \
     X(session_counts, "counts all sessions")                                                       \
     X(session_count_deleted, "counts deleted sessions")                                            \

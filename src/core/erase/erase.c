@@ -16,7 +16,7 @@
  * What other processes hold in memory: entries are read from the store each time. Cached rows of
  * sessions, and titles, are valid for one stamp of their tree, which each transaction here counts
  * up. The text of a replaced entry in a cached set of overlays is not shown once the entry is
- * erased (core/model/context.c).
+ * erased (core/view/context.c).
  */
 #include "core/erase/erase.h"
 
@@ -25,6 +25,7 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/export/import_spool.h"
+#include "core/model/fill.h"
 #include "core/model/key.h"
 #include "core/model/path.h"
 #include "core/search/search_upkeep.h"
@@ -287,6 +288,7 @@ static ramet_status entry_target(txn *tx, erase_job *j, const ramet_erase_in *in
         return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "entry_id",
                          "entry %s is not on this path", in->entry_id);
     j->tree = s.tree;
+    j->session = fill_covers(&b, pos) ? s.no : 0;
     /* A private fork gives no right over the history that it shares. */
     bool owns = branch_meta_load(tx, s.tree, KEY_BRANCH(j->k), &m) &&
                 session_by_no(tx, s.tree, m.session, &owner) && tx->call->user && owner.owner &&

@@ -7,6 +7,7 @@
  *   erase_entry.c   one entry and what was made from it, in one transaction
  *   erase_about.c   texts about sessions: titles, reasons, tasks, turns, kept answers
  *   erase_person.c  a user's name in every table (store/sql/erase_sql.h)
+ *   erase_fill.c    templates, and the values of sessions made from them
  *   erase_words.c   whether a text shares a word with what is erased
  */
 #ifndef CORE_ERASE_ERASE_H
@@ -29,7 +30,9 @@
     X(VERDICTS, "reasons of verdicts")                                                             \
     X(TASKS, "data of tasks")                                                                      \
     X(TURNS, "errors of turns")                                                                    \
-    X(TEXTS, "titles, reasons, metadata and settings of sessions")                                 \
+    X(TEXTS, "titles, reasons, metadata and settings of sessions, names of branches")              \
+    X(VALUES, "values of placeholders")                                                            \
+    X(TEMPLATES, "templates, or their names")                                                      \
     X(MOVES, "reasons of moves")                                                                   \
     X(TAGS, "tags")                                                                                \
     X(ANSWERS, "kept answers")                                                                     \
@@ -64,7 +67,8 @@ typedef struct erase_job {
     const char *id; /* of the note */
     int64_t at;
     const char *who, *why;
-    int64_t tree, session, k; /* the target, by kind */
+    int64_t tree, session, k; /* the target, by kind. ERASE_ENTRY: the session that fills values
+                                 into it, if it was named there; else 0 */
     const char *only_of;      /* ERASE_TREE: not the private sessions of others than this user;
                                  NULL: all */
     const char *user, *alias; /* ERASE_USER */
@@ -135,6 +139,14 @@ void events_find(txn *tx, arena *a, int64_t tree, int64_t k, const char *turn, e
 /* Texts about the sessions that hold erased entries, and about those that are erased whole. */
 void about_erase(txn *tx, erase_batch *b, erase_tree *t);
 void session_erase(txn *tx, erase_batch *b, const erase_session *s);
+/* Values of a session that was made from a template: all (words NULL), or those that share a word;
+ * those that an entry showed there. */
+void values_erase(txn *tx, erase_batch *b, int64_t tree, int64_t session, const erase_words *words);
+void values_shown_erase(txn *tx, erase_batch *b, int64_t tree, int64_t session,
+                        const ramet_entry *e);
+/* Templates of a session that is erased whole (words NULL), or names that share a word. */
+void templates_erase(txn *tx, erase_batch *b, int64_t tree, int64_t session,
+                     const erase_words *words);
 /* Kept answers, except those about other trees. */
 void answers_erase(txn *tx, erase_batch *b);
 

@@ -92,6 +92,32 @@ static void tags_erase(txn *tx, erase_batch *b, const about *a)
     }
 }
 
+/* Names that branches were given. */
+static void names_erase(txn *tx, erase_batch *b, const about *a)
+{
+    VEC(int64_t) v = {0};
+    db_stmt *q = db_query(tx->db, Q_note_names);
+    q_int(q, 1, a->tree);
+    q_int(q, 2, a->no);
+    while (q_row(q)) {
+        int64_t branch = q_col_int(q, 0);
+        if (is_made_from(a, q_col_text(q, 1)))
+            VEC_PUSH(b->arena, &v, branch);
+    }
+    for (size_t i = 0; i < v.n; i++) {
+        q = db_query(tx->db, Q_erase_note);
+        q_int(q, 1, a->tree);
+        q_int(q, 2, a->no);
+        q_int(q, 3, v.items[i]);
+        batch_run(tx, b, q, ERASE_TEXTS);
+        q = db_query(tx->db, Q_erase_note_bare);
+        q_int(q, 1, a->tree);
+        q_int(q, 2, a->no);
+        q_int(q, 3, v.items[i]);
+        q_run(q);
+    }
+}
+
 static bool is_listed(const char *const *list, size_t n, const char *id)
 {
     for (size_t i = 0; id && i < n; i++)
@@ -175,6 +201,9 @@ static void about_one(txn *tx, erase_batch *b, const about *a)
     session_texts(tx, b, a, &s);
     moves_erase(tx, b, a);
     tags_erase(tx, b, a);
+    names_erase(tx, b, a);
+    values_erase(tx, b, a->tree, a->no, a->in ? &a->in->words : NULL);
+    templates_erase(tx, b, a->tree, a->no, a->in ? &a->in->words : NULL);
     turns_erase(tx, b, a);
     tasks_erase(tx, b, a);
     /* Clients that watch the session read it again. */

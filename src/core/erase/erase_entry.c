@@ -18,9 +18,9 @@
 #include "core/call.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
-#include "core/model/overlay_set.h"
 #include "core/model/path.h"
 #include "core/model/state.h"
+#include "core/view/overlay_set.h"
 
 #include <stdlib.h>
 
@@ -57,28 +57,17 @@ bool entry_is_erased(txn *tx, int64_t tree, int64_t k, bool *there)
 
 /* ------------------------------------------------------------- what depends on it */
 
-/* A landed summary stands for `span` entries that end at from_k, along the path of its branch. */
+/* Landed summaries of a run of entries that it is in, but not the last of (O4 in
+ * core/model/copied.c). */
 static void summaries_find(txn *tx, arena *a, int64_t tree, int64_t k, erase_keys *out)
 {
-    typedef struct summary {
-        erase_key key;
-        int64_t from_k, span;
-    } summary;
-    VEC(summary) v = {0};
-    db_stmt *q = db_query(tx->db, Q_copied_spans);
+    db_stmt *q = db_query(tx->db, Q_copied_over);
     q_int(q, 1, tree);
+    q_int(q, 2, k);
+    q_int(q, 3, KEY(KEY_BRANCH(k), POS_MAX));
     while (q_row(q)) {
-        summary s = {
-            {q_col_int(q, 0), q_col_int(q, 1), ERASE_COPIES}, q_col_int(q, 2), q_col_int(q, 3)};
-        int64_t end = KEY_POS(s.from_k), pos = KEY_POS(k);
-        if (pos <= end && pos > end - s.span)
-            VEC_PUSH(a, &v, s);
-    }
-    for (size_t i = 0; i < v.n; i++) {
-        branch_meta head, owner;
-        if (branch_meta_load(tx, tree, KEY_BRANCH(v.items[i].from_k), &head) &&
-            path_owner(tx, &head, KEY_POS(k), &owner) && owner.id == KEY_BRANCH(k))
-            VEC_PUSH(a, out, v.items[i].key);
+        erase_key summary = {q_col_int(q, 1), q_col_int(q, 0), ERASE_COPIES};
+        VEC_PUSH(a, out, summary);
     }
 }
 
@@ -270,6 +259,9 @@ static void one_erase(txn *tx, erase_batch *b, const erase_key *key, erase_keys 
     VEC_PUSH(b->arena, &t->ids, e.id);
     if (e.state_delta && (t->delta_from < 0 || KEY_POS(key->k) < t->delta_from))
         t->delta_from = KEY_POS(key->k);
+    if (b->job->kind == ERASE_ENTRY && b->job->session && key->k == b->job->k &&
+        key->tree == b->job->tree)
+        values_shown_erase(tx, b, key->tree, b->job->session, &e);
     copies_find(tx, b->arena, key->tree, key->k, more);
     events_find(tx, b->arena, key->tree, key->k, e.turn_id, more);
     row_erase(tx, b, key, digest);
@@ -343,7 +335,7 @@ static int64_t overlay_bytes(const overlay_row *rows, size_t n, int64_t no)
 }
 
 /* What a row says goes when its entry is erased. `bytes` is a sum along the rows (O3 in
- * core/model/overlay_set.c), so those behind it change, too. */
+ * core/view/overlay_set.c), so those behind it change, too. */
 void overlays_erase(txn *tx, erase_batch *b, int64_t tree, const char *user, const char *alias)
 {
     VEC(overlay_row) v = {0};
@@ -359,7 +351,7 @@ void overlays_erase(txn *tx, erase_batch *b, int64_t tree, const char *user, con
     for (size_t i = 0; i < v.n && db_status(tx->db) == RAMET_OK; i++) {
         overlay_row *r = &v.items[i];
         bool there, named = user && r->who && strcmp(r->who, user) == 0;
-        bool gone = r->text && *r->text && entry_is_erased(tx, tree, r->k, &there);
+        bool gone = r->text && *r->text && entry_is_erased(tx, tree, r->key, &there);
         if (gone)
             r->text = "";
         if (named)

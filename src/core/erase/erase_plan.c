@@ -151,7 +151,7 @@ static void count_one(txn *tx, erase_job *j, const erase_key *key, erase_keys *m
     }
     txn own = *tx;
     own.arena = arena_new();
-    if (entry_load(&own, key->tree, key->k, &e, hash)) {
+    if (entry_load_record(&own, key->tree, key->k, &e, hash)) {
         copies_find(&own, j->arena, key->tree, key->k, more);
         events_find(&own, j->arena, key->tree, key->k, e.turn_id, more);
     }

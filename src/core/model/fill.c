@@ -10,7 +10,8 @@
  *
  *   F1  A branch covers no more than its parent's path did, and nothing behind its own base
  *       (branch_create()): what is appended to a session is never filled.
- *   F2  The values of a session never change. A fork that inherits filled entries has a copy of
+ *   F2  The values of a session never change, except that they can be erased
+ *       (core/erase/erase_fill.c). A fork that inherits filled entries has a copy of
  *       them, so it needs neither the session that it comes from nor the template (I3, I7).
  *   F3  Ids, hashes, roles, turns, usage and state are those of the record (I2, I4). The text, the
  *       parts and the body are filled: in JSON inside strings, except keys and the values of keys

@@ -3,13 +3,15 @@
  * Sets of overlays: rows, how they make a set, and a cache of resolved sets.
  *
  *   O1  A row never changes, except that its text can be erased (core/erase/erase_entry.c), and its
- * number is never used again in its tree. `prev` and `prev2` are 0 or smaller than its own number.
- * So a number stands for one set for ever, and a resolved set can be cached without invalidation.
- * Only committed rows get into the cache: sets that a write has resolved do not. O2  The set of a
- * row is that of `prev` with one change: an overlay more, which takes the place of another one of
- * the same kind on the same entry, or one less. The set of a union is that of `prev`, and what that
- * of `prev2` has beside it. O3  size(row) = 1 + size(prev) + size(prev2) is at most
- * OVERLAY_SIZE_MAX, also where rows are gone through twice: resolving is bounded by it.
+ *       number is never used again in its tree. `prev` and `prev2` are 0 or smaller than its own
+ *       number. So a number stands for one set for ever, and a resolved set can be cached without
+ *       invalidation. Only committed rows get into the cache: sets that a write has resolved do
+ *       not.
+ *   O2  The set of a row is that of `prev` with one change: an overlay more, which takes the place
+ *       of another one of the same kind on the same entry, or one less. The set of a union is that
+ *       of `prev`, and what that of `prev2` has beside it.
+ *   O3  size(row) = 1 + size(prev) + size(prev2) is at most OVERLAY_SIZE_MAX, also where rows are
+ *       gone through twice: resolving is bounded by it.
  */
 #include "core/view/overlay_set.h"
 

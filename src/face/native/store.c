@@ -61,7 +61,7 @@ static ramet_call *erase_call(request *q, ramet_erase_in *in)
 {
     if (q->caller.admin) {
         in->by = q->caller.user;
-        return work_call(q);
+        return api_work_call(q);
     }
     if (in->user) {
         request_fail(q, 403, ramet_status_code(RAMET_FORBIDDEN), "user",
@@ -108,7 +108,7 @@ void api_erase_post(request *q)
     ramet_status st = ramet_erase(c, &in, &receipt);
     out.receipt = receipt;
     api_show(q, &form_erase_done, &out);
-    work_answer(q, st);
+    api_work_answer(q, st);
 }
 
 void api_store_fsck(request *q)

@@ -67,6 +67,14 @@
     C(X, overlay, text, ENTRY) C(X, overlay, ties, KEEP) C(X, overlay, who, PERSON)                \
     C(X, prompt, turn, KEEP) C(X, prompt, agent, KEEP) C(X, prompt, digest, ENTRY)                 \
     C(X, prompt, packed, ENTRY)                                                                    \
+    /* Nothing is erased while it is on hold. */                                                   \
+    C(X, held, who, PERSON) C(X, held, why, KEEP)                                                  \
+    C(X, rule, name, KEEP) C(X, rule, tag, KEEP) C(X, rule, agent, KEEP) C(X, rule, who, PERSON)   \
+    C(X, removed, id, KEEP) C(X, removed, tree, KEEP) C(X, removed, rule, KEEP)                    \
+    C(X, removed, who, PERSON)                                                                     \
+    C(X, branch_note, name, SESSION)                                                               \
+    C(X, template, id, KEEP) C(X, template, name, SESSION) C(X, template, placeholders, OWNED)     \
+    C(X, template, who, PERSON) C(X, session, fill, SESSION)                                       \
     C(X, erased, digest, KEEP) C(X, erased, who, PERSON) C(X, erased, why, KEEP)                   \
     /* Only on PostgreSQL. An event leaves the outbox before anything is erased. */                \
     C(X, outbox, who, KEEP) C(X, dir, id, KEEP) C(X, node, host, KEEP) C(X, job, name, KEEP)       \
@@ -109,7 +117,6 @@
     X(turn_errors, "SELECT t.id,t.entry,t.error FROM turn t WHERE t.tree=$1 AND t.session=$2 "     \
                    "AND t.error<>''")                                                              \
     X(turn_names, "SELECT DISTINCT name FROM place WHERE tree=$1 AND log=0 AND k=$2")              \
-    X(copied_spans, "SELECT tree,k,from_k,span FROM copied WHERE from_tree=$1 AND span>1")         \
     X(copied_into, "SELECT tree,k FROM copied WHERE " AT_INDEX("from_tree", "from_k", "$1", "$2"))   \
     /* Answers are sealed: what they say is not known. The row stays, so that the request is not   \
      * executed a second time. */                                                                  \
@@ -120,6 +127,12 @@
                      "from_title=$7 WHERE " PK("", "no"))                                          \
     X(erase_move, "UPDATE move SET why='' WHERE tree=$1 AND session=$2 AND seq=$3")                \
     X(move_reasons, "SELECT seq,why FROM move WHERE tree=$1 AND session=$2 AND why<>''")           \
+    X(note_names, "SELECT branch,name FROM branch_note WHERE tree=$1 AND session=$2 AND name<>''") \
+    X(erase_note, "UPDATE branch_note SET name='' WHERE tree=$1 AND session=$2 AND branch=$3")     \
+    /* A row says something (N1 in core/model/branch_note.c). */                                    \
+    X(erase_note_bare, "DELETE FROM branch_note WHERE tree=$1 AND session=$2 AND branch=$3 AND "   \
+                       "name='' AND favourite=0 AND state=0")                                      \
+    X(erase_template, "UPDATE template SET name=$2 WHERE id=$1")                                   \
     X(erase_origin, "UPDATE origin SET client='' WHERE tree=$1 AND session=$2")                    \
     X(turn_in_tree, "SELECT t.id FROM turn t WHERE t.status=1 AND t.tree=$1 LIMIT 1")              \
     /* -- a person */                                                                              \
