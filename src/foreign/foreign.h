@@ -306,8 +306,10 @@ typedef enum { SESSION_OURS, SESSION_ABSENT, SESSION_UNUSABLE } session_state;
 /* Looks a session up. SESSION_UNUSABLE: it was deleted, or belongs to somebody else. */
 ramet_status known_open(foreign_job *j, arena *a, const char *id, known_session *out,
                         session_state *state);
-/* Reads its entries. */
-ramet_status known_load(foreign_job *j, arena *a, bool timeless, known_session *k);
+/* Reads its entries. `read` is the conversation that they are compared with: messages of it that
+ * were erased here are known, too. */
+ramet_status known_load(foreign_job *j, arena *a, const foreign_conversation *read, bool timeless,
+                        known_session *k);
 void known_release(known_session *k);
 
 /* ---- write.c */

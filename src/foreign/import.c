@@ -297,10 +297,10 @@ static size_t groups_make(foreign_job *j, foreign_source ***out)
 /* ----------------------------------------------------------------- the second pass */
 
 /* Reads a session of the store that no conversation of the input is: copies of it may come. */
-static ramet_status group_know(foreign_job *j, arena *a, foreign_group *g, bool timeless,
-                               known_session *k)
+static ramet_status group_know(foreign_job *j, arena *a, foreign_group *g,
+                               const foreign_conversation *c, bool timeless, known_session *k)
 {
-    ramet_status st = known_load(j, a, timeless, k);
+    ramet_status st = known_load(j, a, c, timeless, k);
     const char *session = arena_strdup(j->all, k->id);
     for (size_t i = 0; st == RAMET_OK && i < k->places.cap; i++) {
         digest_place p = k->places.slots[i];
@@ -313,7 +313,8 @@ static ramet_status group_know(foreign_job *j, arena *a, foreign_group *g, bool 
     return st;
 }
 
-static ramet_status parent_know(foreign_job *j, arena *a, foreign_group *g, const foreign_source *s)
+static ramet_status parent_know(foreign_job *j, arena *a, foreign_group *g,
+                                const foreign_conversation *c, const foreign_source *s)
 {
     known_session k;
     session_state state;
@@ -322,13 +323,13 @@ static ramet_status parent_know(foreign_job *j, arena *a, foreign_group *g, cons
         return RAMET_OK;
     session_id_make(j, "conversation", s->parent, strlen(s->parent), id);
     TRY(known_open(j, a, id, &k, &state));
-    return state == SESSION_OURS ? group_know(j, a, g, j->reader->copies_have_new_times, &k)
+    return state == SESSION_OURS ? group_know(j, a, g, c, j->reader->copies_have_new_times, &k)
                                  : RAMET_OK;
 }
 
-/* What the store has of a group. */
+/* What the store has of a group; `c` is its first conversation. */
 static ramet_status group_begin(foreign_job *j, foreign_group *g, foreign_source *const *list,
-                                size_t n, bool timeless)
+                                size_t n, const foreign_conversation *c)
 {
     known_session root;
     session_state state;
@@ -343,9 +344,9 @@ static ramet_status group_begin(foreign_job *j, foreign_group *g, foreign_source
     for (size_t i = 0; g->has_root && root.conversation && i < n; i++)
         here = here || strcmp(list[i]->conversation, root.conversation) == 0;
     if (g->has_root && !here)
-        st = group_know(j, a, g, timeless, &root);
+        st = group_know(j, a, g, c, c->timeless, &root);
     for (size_t i = 0; st == RAMET_OK && i < n; i++)
-        st = parent_know(j, a, g, list[i]);
+        st = parent_know(j, a, g, c, list[i]);
     arena_free(a);
     return st;
 }
@@ -383,7 +384,7 @@ static ramet_status second_pass(foreign_job *j)
             while (end < n && list[end]->group == list[i]->group)
                 end++;
             ramet_call_reset(j->call);
-            st = group_begin(j, &g, list + i, end - i, c.timeless);
+            st = group_begin(j, &g, list + i, end - i, &c);
         }
         if (st == RAMET_OK && there)
             st = source_write(j, &g, list[i], &c);

@@ -80,12 +80,21 @@ typedef struct hash_entry {
     bool used;
 } hash_entry;
 
+/* The messages of the conversation that is read, by the digest above them. */
+typedef struct message_index {
+    digest_map by_digest;
+    int64_t *first,
+        *next; /* of message i: its first child, at i + 1; the next one below the same */
+} message_index;
+
 typedef struct loader {
     foreign_job *job;
+    const foreign_conversation *read;
     known_session *known;
     bool timeless;
     hash_entry *slots;
     size_t n, cap;
+    message_index messages; /* made for the first erased entry */
 } loader;
 
 static hash_entry *hash_slot(const loader *l, const uint8_t hash[DIGEST_LEN])
@@ -132,13 +141,63 @@ static bool digest_at(loader *l, int64_t branch, int64_t position, uint8_t diges
     return e->used;
 }
 
+static void messages_index(loader *l)
+{
+    message_index *x = &l->messages;
+    size_t n = l->read->nodes.n;
+    if (x->first)
+        return;
+    x->first = xcalloc(n + 1, sizeof *x->first);
+    x->next = xcalloc(n + 1, sizeof *x->next);
+    for (size_t i = 0; i <= n; i++)
+        x->first[i] = -1;
+    for (size_t i = n; i-- > 0;) {
+        const foreign_node *m = &l->read->nodes.items[i];
+        x->next[i] = x->first[m->up + 1];
+        x->first[m->up + 1] = (int64_t)i;
+    }
+    for (size_t i = 0; i < n; i++) {
+        digest_place p = {.session = "", .position = (int64_t)i};
+        memcpy(p.digest, l->read->nodes.items[i].digest, DIGEST_LEN);
+        digests_add(&x->by_digest, &p);
+    }
+}
+
+/* What an erased entry said is not known. It stands for the message in its place that has its id,
+ * or its role and time: else an import would bring back what was erased. */
+static const foreign_node *message_of_erased(loader *l, const ramet_entry *e, const uint8_t *above)
+{
+    const foreign_node *found = NULL;
+    if (!l->read)
+        return NULL;
+    messages_index(l);
+    const digest_place *p = above ? digests_get(&l->messages.by_digest, above) : NULL;
+    if (above && !p)
+        return NULL;
+    int64_t i = l->messages.first[p ? p->position + 1 : 0];
+    for (; i >= 0; i = l->messages.next[i]) {
+        const foreign_node *m = &l->read->nodes.items[i];
+        if (m->id && strcmp(m->id, e->id) == 0)
+            return m;
+        if (!found && m->role == e->role &&
+            (l->timeless || !m->created || m->created == e->created))
+            found = m;
+    }
+    return found;
+}
+
 static void entry_take(loader *l, arena *scratch, const known_branch *b, const ramet_entry *e,
                        uint8_t digest[DIGEST_LEN])
 {
     uint8_t hash[HASH_LEN];
     digest_place at = {.session = l->known->id, .branch = b->id, .position = e->position};
-    digest_make(l->job->hasher, e->position ? digest : NULL, e->role,
-                parts_named(l->job, scratch, e->parts), l->timeless ? 0 : e->created, digest);
+    const uint8_t *above = e->position ? digest : NULL;
+    const foreign_node *erased = e->erased ? message_of_erased(l, e, above) : NULL;
+    if (erased)
+        memcpy(digest, erased->digest, DIGEST_LEN);
+    else
+        digest_make(l->job->hasher, above, e->role, parts_named(l->job, scratch, e->parts),
+                    l->timeless ? 0 : e->created, digest);
     memcpy(at.digest, digest, DIGEST_LEN);
     digests_add(&l->known->places, &at);
     if (hex_decode(e->hash, hash, HASH_LEN))
@@ -164,11 +223,12 @@ static ramet_status branch_read(loader *l, arena *scratch, const known_branch *b
     return RAMET_OK;
 }
 
-ramet_status known_load(foreign_job *j, arena *a, bool timeless, known_session *k)
+ramet_status known_load(foreign_job *j, arena *a, const foreign_conversation *read, bool timeless,
+                        known_session *k)
 {
     ramet_branch *list;
     size_t n;
-    loader l = {.job = j, .known = k, .timeless = timeless};
+    loader l = {.job = j, .read = read, .known = k, .timeless = timeless};
     TRY(ramet_branches(j->call, k->id, &list, &n));
     list = (ramet_branch *)(void *)arena_memdup(a, list, n * sizeof *list);
     arena *scratch = arena_new();
@@ -185,6 +245,9 @@ ramet_status known_load(foreign_job *j, arena *a, bool timeless, known_session *
             memcpy(k->tip, digest, DIGEST_LEN);
     }
     free(l.slots);
+    free(l.messages.first);
+    free(l.messages.next);
+    digests_clear(&l.messages.by_digest);
     arena_free(scratch);
     return st;
 }

@@ -513,7 +513,7 @@ static ramet_status writer_run(writer *w)
     }
     if (state == SESSION_OURS) {
         w->job->out->sessions_known++;
-        TRY(known_load(w->job, w->mem, w->c->timeless, &w->known));
+        TRY(known_load(w->job, w->mem, w->c, w->c->timeless, &w->known));
         for (size_t i = 0; i < w->c->nodes.n; i++) {
             const digest_place *p = digests_get(&w->known.places, w->c->nodes.items[i].digest);
             if (p)

@@ -564,15 +564,16 @@ Test(erase, who_may)
 
 Test(erase, a_hold_or_a_running_turn_refuses_it)
 {
+    ramet_hold *hold;
     make("s");
     ask("s", "a", SECRET);
     fork_at("s", NULL, "f");
-    ok(ramet_hold_set(T.call, "f", &(ramet_hold_in){.reason = "a case"}, NULL));
+    ok(ramet_hold_set(T.call, "f", &(ramet_hold_in){.reason = "a case"}, &hold));
     not_erased(T.call, RAMET_HELD, "session", &(ramet_erase_in){.session = "s", .entry_id = "a"});
     not_erased(T.call, RAMET_HELD, "session", &(ramet_erase_in){.session = "s"});
     not_erased(T.call, RAMET_HELD, "session",
                &(ramet_erase_in){.session = "s", .entry_id = "a", .dry_run = true});
-    ok(ramet_hold_release(T.call, "f", false));
+    ok(ramet_hold_release(T.call, "f", &(ramet_hold_in){0}));
     turn_start("f", &(ramet_turn_in){.id = "t1", MESSAGE("q")});
     not_erased(T.call, RAMET_TURN_RUNNING_ALREADY, NULL,
                &(ramet_erase_in){.session = "s", .entry_id = "a"});

@@ -73,7 +73,7 @@ Test(erase_files, every_class_has_statements)
 {
     static const char *const by_row[] = {
         "body.packed",   "attached.attachment", "feedback.comment", "indexed.text", "prompt.digest",
-        "prompt.packed", "attachment.name",     "session.tags",     "tag.tag"};
+        "prompt.packed", "attachment.name",     "session.tags",     "tag.tag",      "session.fill"};
     for (size_t i = 0; i < N_COLUMNS; i++) {
         char name[96], set[96];
         bool served =
