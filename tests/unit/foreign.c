@@ -6,6 +6,7 @@
  */
 #include "help.h"
 #include "base/arena.h"
+#include "ramet/erase.h"
 #include "ramet/foreign.h"
 
 #include <limits.h>
@@ -506,6 +507,43 @@ Test(foreign, what_was_deleted_stays_deleted)
     chat_import("copy", "y", "v - user t1 w v assistant t2 x w user t8 y x assistant t9");
     cr_assert_eq(done.entries_added, 1);
     cr_assert_str_eq(path_of("copy"), "t1 t2 t8 t9");
+    no_faults();
+}
+
+static void erased(const char *session, const char *entry)
+{
+    ramet_receipt *r;
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = session, .entry_id = entry}, &r));
+}
+
+Test(foreign, what_was_erased_stays_erased)
+{
+    chat_import("c", "d", TWO "c b user t3 d c assistant t4");
+    erased(session_of("c")->id, "c");
+    chat_import("c", "d", TWO "c b user t3 d c assistant t4");
+    cr_assert_eq(done.entries_added, 0);
+    cr_assert_str_eq(path_of("c"), "t1 t2 [erased] t4");
+    /* and it grows, also behind an erased one */
+    chat_import("c", "f", TWO "c b user t3 d c assistant t4 e d user t5 f e assistant t6");
+    cr_assert_eq(done.entries_added, 2);
+    cr_assert_str_eq(path_of("c"), "t1 t2 [erased] t4 t5 t6");
+    /* A copy has other ids, and the same times. */
+    chat_import("copy", "y", "v - user t1 w v assistant t2 x w user t3 y x assistant t8");
+    cr_assert_eq(done.entries_added, 1);
+    cr_assert_str_eq(path_of("copy"), "t1 t2 [erased] t8");
+    no_faults();
+}
+
+Test(foreign, an_erased_chat_stays_erased)
+{
+    ramet_receipt *r;
+    chat_import("c", "b", TWO);
+    char *id = strdup(session_of("c")->id);
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = id}, &r));
+    chat_import("c", "b", TWO);
+    cr_assert_eq(done.entries_added, 0);
+    cr_assert_eq(sql_number("SELECT count(*) FROM entry WHERE text IS NOT NULL"), 0);
+    free(id);
     no_faults();
 }
 
