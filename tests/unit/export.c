@@ -359,8 +359,8 @@ Test(export, damage_is_found_before_anything_is_written)
     damaged(&b, "line 7: entry b is not what its prefix_hash says");
     b = changed(&a, "\"type\":\"branch\"", "\"type\":\"brunch\"");
     damaged(&b, "line 5: unknown record type");
-    b = replaced(&a, "\"type\":\"member\"", "\"type\":\"template\"");
-    damaged(&b, "line 3: a record of the type \"template\" needs a newer Ramet");
+    b = replaced(&a, "\"type\":\"member\"", "\"type\":\"erased\"");
+    damaged(&b, "line 3: a record of the type \"erased\" needs a newer Ramet");
     b = changed(&a, "\"version\":1", "\"version\":9");
     damaged(&b, "line 1: the file has version 9");
     b = changed(&a, "\"level\"", "\"livel\"");
