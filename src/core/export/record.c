@@ -247,17 +247,11 @@ const record_def record_defs[RECORD_KINDS] = {
 };
 /* clang-format on */
 
-/* Kinds that have their place in the format and that this version does not write. */
-static const char *const reserved[] = {"erased"};
-
 record_kind record_kind_of(const char *type)
 {
     for (size_t i = 0; i < RECORD_KINDS; i++)
         if (strcmp(record_defs[i].type, type) == 0)
             return (record_kind)i;
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (strcmp(reserved[i], type) == 0)
-            return RECORD_RESERVED;
     return RECORD_UNKNOWN;
 }
 
@@ -402,9 +396,7 @@ bool record_parse(record *r, arena *a, const char *line, size_t n, size_t depth)
         return false;
     }
     r->kind = record_kind_of(type);
-    if (r->kind == RECORD_RESERVED)
-        record_fault(r, "a record of the type \"%s\" needs a newer Ramet", type);
-    else if (r->kind == RECORD_UNKNOWN)
+    if (r->kind == RECORD_UNKNOWN)
         record_fault(r, "unknown record type \"%.40s\"", type);
     return !r->fault[0];
 }

@@ -50,8 +50,7 @@ typedef enum {
     RECORD_CONTENT_PART,
     RECORD_END,
     RECORD_KINDS,
-    RECORD_UNKNOWN = RECORD_KINDS,
-    RECORD_RESERVED /* of a later version of the format */
+    RECORD_UNKNOWN = RECORD_KINDS
 } record_kind;
 
 typedef enum {
