@@ -143,6 +143,20 @@ static void plant_retention(void)
 }
 
 /* Something in every table. */
+static void plant_template(void)
+{
+    ramet_template *pinned;
+    ramet_session *chat;
+    ramet_template_value value = {"name", "Ann"};
+    ok(ramet_template_add(
+        T.call,
+        &(ramet_template_in){
+            .session = "f", .name = "a template", .placeholders = &value.name, .n_placeholders = 1},
+        &pinned));
+    ok(ramet_template_chat(T.call, pinned->id,
+                           &(ramet_template_use){.values = &value, .n_values = 1}, &chat));
+}
+
 static void plant(void)
 {
     make("s");
@@ -193,16 +207,7 @@ static void plant(void)
     ramet_call *guest = as("guest");
     ok_for(guest, ramet_call_share(guest, share->token, NULL));
     ok_for(guest, ramet_share_visit(guest));
-    ramet_template *pinned;
-    ramet_session *chat;
-    ramet_template_value value = {"name", "Ann"};
-    ok(ramet_template_add(
-        T.call,
-        &(ramet_template_in){
-            .session = "f", .name = "a template", .placeholders = &value.name, .n_placeholders = 1},
-        &pinned));
-    ok(ramet_template_chat(T.call, pinned->id,
-                           &(ramet_template_use){.values = &value, .n_values = 1}, &chat));
+    plant_template();
     ramet_token *token;
     ok(ramet_token_add(T.call, &(ramet_token_in){.user = "bob"}, &token));
     ramet_verdict *verdict;

@@ -839,16 +839,16 @@ export interface components {
             /** @description a new, empty branch; its `prefix_hash` is what it was */
             head: components["schemas"]["Head"];
         };
-        /** @description What goes, or would go, or came back. */
+        /** @description What was pruned or restored, or would be pruned. */
         Pruned: {
-            /** @description like `b17` */
+            /** @description such as `b17` */
             branches: string[];
             /**
              * Format: int64
-             * @description entries that garbage collection will remove; of a restore: that it will not
+             * @description number of entries that garbage collection will remove; after a restore: that it will not
              */
             entries: number;
-            /** @description with `others`: what stays because something needs it, at most 100 */
+            /** @description with `others`: branches that stay because something needs them, at most 100 */
             kept: components["schemas"]["KeptBranch"][];
             /** @description nothing was done */
             dry_run: boolean;
@@ -859,21 +859,63 @@ export interface components {
             /** @description what needs it */
             reason: string;
         };
-        /** @description What a look at the text proposes. */
+        /** @description Places worth forking, and tags, found in the text. */
         Suggestions: {
             /** @description by position, at most 100 */
             suggestions: components["schemas"]["Suggestion"][];
             /** @description at most 5, the best first */
             tags: string[];
+            /** @description the agent that chose among them, if one did */
+            refined_by?: string;
         };
-        /** @description A place that is worth forking. */
+        /** @description A place worth forking. */
         Suggestion: {
-            /** @description where it shows; a fork `before` it can go another way */
+            /** @description a fork `before` it can continue another way */
             entry_id: string;
             /** @enum {string} */
             kind: "correction" | "failed_tool" | "retry" | "topic";
             /** @description one line */
             why: string;
+        };
+        /** @description A session pinned at an entry. */
+        Template: {
+            id: string;
+            name: string;
+            /** @description names that a chat needs a value for */
+            placeholders: string[];
+            /** @description the session that it is pinned in */
+            session_id: string;
+            /** @description the last entry that a chat begins with */
+            entry_id: string;
+            /**
+             * Format: int64
+             * @description number of entries that a chat begins with
+             */
+            length: number;
+            created_by: string | null;
+            /**
+             * Format: date-time
+             * @description when it was created
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description when it was last changed
+             */
+            updated_at: string;
+        };
+        /** @description Newest first. */
+        TemplateList: {
+            templates: components["schemas"]["Template"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
+        /** @description What a session was made with. */
+        TemplateOrigin: {
+            /** @description null: it was not made from a template. The template itself may be gone */
+            template_id: string | null;
+            /** @description a text for each placeholder */
+            values: Record<string, never>;
         };
         Tags: {
             /** @description sorted */
@@ -1217,6 +1259,44 @@ export interface components {
              * @description there before
              */
             sessions_known: number;
+            /**
+             * Format: int64
+             * @description with `from`: conversations read
+             */
+            conversations?: number;
+            /**
+             * Format: int64
+             * @description with `from`: messages read
+             */
+            messages?: number;
+            /**
+             * Format: int64
+             * @description with `from`: sessions added that are forks of others
+             */
+            forks_added?: number;
+            /**
+             * Format: int64
+             * @description with `from`: messages that are copies, and are stored once
+             */
+            entries_shared?: number;
+            /**
+             * Format: int64
+             * @description with `from`: their size
+             */
+            bytes_shared?: number;
+            /** @description with `from`: what was left out */
+            skipped?: components["schemas"]["ImportSkip"][];
+        };
+        ImportSkip: {
+            /** @description what was left out, and why */
+            what: string;
+            /**
+             * Format: int64
+             * @description how many of them
+             */
+            count: number;
+            /** @description where the first one is: `FILE:LINE`; empty when that is unknown */
+            first: string;
         };
         ImportOffset: {
             /** @description its name */
