@@ -1395,7 +1395,7 @@ typedef struct ramet_fault {
 typedef struct ramet_fsck_out {
     int64_t trees, sessions, branches, entries; /* checked */
     int64_t erased; /* of the entries: erased (ramet/erase.h); their stored digests are checked */
-    ramet_fault *faults;                        /* the first 1,000 */
+    ramet_fault *faults; /* the first 1,000 */
     size_t n;
     int64_t n_all;
 } ramet_fsck_out;

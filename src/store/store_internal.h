@@ -26,9 +26,9 @@ typedef struct store_kind {
     void (*read_end)(store *s, db *d);
     ramet_status (*connect)(store *s, db **out, char *message);
     ramet_status (*health)(store *s);
-    void (*tidy)(store *s);    /* NULL: nothing to do */
+    void (*tidy)(store *s);                         /* NULL: nothing to do */
     ramet_status (*scrub)(store *s, char *message); /* NULL: it has no files */
-    void (*release)(store *s); /* NULL: its connections cache nothing */
+    void (*release)(store *s);                      /* NULL: its connections cache nothing */
     void (*settle)(store *s, bool all);
     const struct store_others *others; /* NULL: it is a file */
 } store_kind;

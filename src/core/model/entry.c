@@ -196,6 +196,16 @@ const char *parts_of_text(arena *a, const char *text)
     return buf_keep(&b, a);
 }
 
+const ramet_erased *erased_keep(arena *a, const ramet_erased *e)
+{
+    if (!e)
+        return NULL;
+    ramet_erased *x = arena_alloc(a, sizeof *x);
+    *x = (ramet_erased){
+        .at = e->at, .by = arena_strdup(a, e->by), .reason = arena_strdup(a, e->reason)};
+    return x;
+}
+
 /* Who, when and why, and the digest that the chain needs. Columns that still hold content are left
  * in `cols` for fsck, which reports them. */
 static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_cols *cols)

@@ -67,6 +67,7 @@ bool entry_load(txn *tx, const branch_row *head, int64_t k, ramet_entry *e, uint
 bool entry_load_record(txn *tx, int64_t tree, int64_t k, ramet_entry *e, uint8_t hash[HASH_LEN]);
 /* A copy that shares no memory with it (core/view/read.c). */
 ramet_entry entry_keep(arena *a, const ramet_entry *e);
+const ramet_erased *erased_keep(arena *a, const ramet_erased *e); /* NULL of NULL */
 /* The key of an entry with that id anywhere in the tree; 0: there is none. */
 int64_t key_in_tree(txn *tx, int64_t tree, const char *id);
 /* Whether a stored entry has the content that the caller sent (I5). */

@@ -50,7 +50,7 @@ typedef struct search_engine {
     int64_t (*bytes)(ramet *r); /* on disk, apart from the store's */
     int64_t (*needs)(ramet *r); /* events from this number on must not be removed */
     ramet_status (*scrub)(ramet_call *c, bool whole); /* search_scrub() */
-    void (*release)(ramet *r);  /* empties its cache; NULL: it has none */
+    void (*release)(ramet *r);                        /* empties its cache; NULL: it has none */
 } search_engine;
 extern const search_engine search_in_file, search_in_tables;
 

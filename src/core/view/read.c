@@ -108,13 +108,7 @@ ramet_entry entry_keep(arena *a, const ramet_entry *e)
         u->currency = arena_strdup(a, u->currency);
         out.usage = u;
     }
-    if (e->erased) {
-        ramet_erased *x = arena_alloc(a, sizeof *x);
-        *x = (ramet_erased){.at = e->erased->at,
-                            .by = arena_strdup(a, e->erased->by),
-                            .reason = arena_strdup(a, e->erased->reason)};
-        out.erased = x;
-    }
+    out.erased = erased_keep(a, e->erased);
     return out;
 }
 

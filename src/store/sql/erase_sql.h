@@ -15,8 +15,8 @@
  *   INDEX    repeats other columns for search: it is built anew.
  *
  * A unit test compares the list with the tables of a real store, and with the statements below: a
- * column that is not in it, or whose class no statement serves, fails the test. For PERSON and OWNER
- * the list itself makes the statements.
+ * column that is not in it, or whose class no statement serves, fails the test. For PERSON and
+ * OWNER the list itself makes the statements.
  */
 #ifndef STORE_SQL_ERASE_SQL_H
 #define STORE_SQL_ERASE_SQL_H

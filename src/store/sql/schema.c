@@ -448,11 +448,10 @@ static const char step_17[] =
     "CREATE TABLE erased(tree BIGINT NOT NULL, k BIGINT NOT NULL, digest @BYTES NOT NULL,"
     " at BIGINT NOT NULL, who TEXT, why TEXT NOT NULL, PRIMARY KEY(tree,k))@SPREAD;";
 
-const schema_step schema_steps[] = {{1, step_1},   {2, step_2},   {3, step_3},   {4, step_4},
-                                    {5, step_5},   {6, step_6},   {7, step_7},   {8, step_8},
-                                    {9, step_9},   {10, step_10}, {11, step_11}, {12, step_12},
-                                    {13, step_13}, {14, step_14}, {15, step_15}, {16, step_16},
-                                    {17, step_17}};
+const schema_step schema_steps[] = {
+    {1, step_1},   {2, step_2},   {3, step_3},   {4, step_4},   {5, step_5},   {6, step_6},
+    {7, step_7},   {8, step_8},   {9, step_9},   {10, step_10}, {11, step_11}, {12, step_12},
+    {13, step_13}, {14, step_14}, {15, step_15}, {16, step_16}, {17, step_17}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
