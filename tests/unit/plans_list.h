@@ -102,7 +102,7 @@
     X(branch_live, "1,100005,1")                                                                   \
     X(branch_run_off, "1,100005")                                                                  \
     X(branch_shrink, "1,100005,1,'\\x00'")                                                         \
-    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0,0")                                     \
+    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0,0,0")                                   \
     X(import_sandbox, "'new',2,1")                                                                 \
     X(branch_del, "1,100005")                                                                      \
     X(branch_detach, "1,100005,'\\x00'")                                                           \
