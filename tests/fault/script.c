@@ -171,6 +171,7 @@ static ramet_status step_overlay(scene *s)
 /* Pins the session, begins a chat with it, and sometimes unpins it. */
 static ramet_status step_template(scene *s)
 {
+    char id[24];
     ramet_template *t;
     ramet_session *out;
     ramet_template_value value = {"n", "a value"};
@@ -182,8 +183,9 @@ static ramet_status step_template(scene *s)
     ramet_status st = ramet_template_add(s->c, &in, &t);
     if (st)
         return st;
-    st = ramet_template_chat(s->c, t->id, &(ramet_template_use){.values = &value, .n_values = 1},
-                             &out);
+    snprintf(id, sizeof id, "t%d", s->step);
+    ramet_template_use use = {.values = &value, .n_values = 1, .fork = {.id = id}};
+    st = ramet_template_chat(s->c, t->id, &use, &out);
     return st || rng_below(&s->r, 2) ? st : ramet_template_remove(s->c, t->id);
 }
 

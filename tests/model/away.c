@@ -31,7 +31,7 @@ ramet_status away_and_back(const char *path, const ramet_options *opt, const cha
     ramet_import_close(m);
     if (!st)
         st = ramet_export(c, &(ramet_export_in){.with_adk = !user}, file_take, out, NULL, NULL,
-                            &sums);
+                          &sums);
     *err = *ramet_call_error(c);
     ramet_fsck(program, NULL, NULL, checked);
     checked->faults = NULL;

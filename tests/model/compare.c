@@ -28,6 +28,7 @@ void same_text(world *w, const char *what, const char *got, const char *want)
 
 void same_preview(world *w, const char *what, const char *got, const char *text)
 {
+    text += strspn(text, " ");
     size_t n = strcspn(text, "\n");
     size_t chars = 0, bytes = 0;
     while (bytes < n && chars < 60) {

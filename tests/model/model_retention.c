@@ -49,12 +49,23 @@ static bool has_tag(const m_session *s, const char *tag)
     return false;
 }
 
+static bool is_template(const model *m, const m_session *s)
+{
+    for (size_t i = 0; i < m->templates.n; i++) {
+        const m_template *t = m->templates.items[i];
+        if (t->session == s && !t->removed)
+            return true;
+    }
+    return false;
+}
+
 bool m_rule_takes(const model *m, const ramet_rule *r, const m_session *s)
 {
     return !s->purged && !m_gone(m, s) && !m_held(s) && !has_tag(s, RAMET_PINNED) &&
-           (r->private_too || s->visibility != RAMET_PRIVATE) && fits(r->archived, s->archived) &&
-           fits(r->ephemeral, s->expires != 0) && (!r->tag || has_tag(s, r->tag)) &&
-           (!r->agent || m_same(r->agent, s->agent_name)) && m->now - s->created >= r->age_us;
+           !is_template(m, s) && (r->private_too || s->visibility != RAMET_PRIVATE) &&
+           fits(r->archived, s->archived) && fits(r->ephemeral, s->expires != 0) &&
+           (!r->tag || has_tag(s, r->tag)) && (!r->agent || m_same(r->agent, s->agent_name)) &&
+           m->now - s->created >= r->age_us;
 }
 
 void model_rule_take(model *m, m_session *s)

@@ -243,7 +243,7 @@ m_set model_chat(model *m, const char *user, const char *id, const ramet_templat
     if (f->adk)
         f->adk->filled = t->adk_len;
     char *title = text_fill(levels.items[levels.n - 1], f->from_title, false);
-    f->from_title = model_text(m, title);
+    f->from_title = model_text(m, title + strspn(title, " "));
     free(title);
     out->session = f;
     out->branch = f->head;

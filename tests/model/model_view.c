@@ -174,12 +174,15 @@ enum {
     TITLE_LOOK = 32, /* entries looked through for the first user message */
 };
 
-/* The first line that is not empty; cut, the last character is an ellipsis. */
+/* The first line that is not blank, trimmed; cut, the last character is an ellipsis. */
 static void first_line(const char *text, size_t chars, char *out, size_t size)
 {
     size_t n = 0, keep = 0, count = 0;
-    text += strspn(text, "\n");
-    for (const char *p = text; *p && *p != '\n' && n + 4 < size; p++) {
+    text += strspn(text, " \n");
+    const char *end = text + strcspn(text, "\n");
+    while (end > text && end[-1] == ' ')
+        end--;
+    for (const char *p = text; p < end && n + 4 < size; p++) {
         if (((unsigned char)*p & 0xC0) != 0x80) {
             keep = count < chars ? n : keep;
             if (count++ == chars) {

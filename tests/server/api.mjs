@@ -955,6 +955,20 @@ test('holds and retention', async () => {
   assert.deepEqual((await good(s, 'PUT', 'retention', post({ rules: [] }, root))).rules, []);
 });
 
+test('templates', async () => {
+  await ready();
+  await talk(s, 'pinned', 2);
+  const { id } = await twice('templates', { session_id: 'pinned', name: 'Two', placeholders: ['city'] }, 'k', 201, { session_id: 'pinned', name: 'Other' });
+  assert.deepEqual((await good(s, 'GET', 'templates')).templates.map((t) => t.id), [id]);
+  assert.equal((await good(s, 'GET', `templates/${id}`)).name, 'Two');
+  assert.equal((await good(s, 'PATCH', `templates/${id}`, post({ name: 'Three' }))).name, 'Three');
+  const chat = await twice(`templates/${id}/sessions`, { values: { city: 'Porto' } }, 'k', 201, { values: { city: 'Faro' } });
+  assert.deepEqual((await good(s, 'GET', `sessions/${chat.id}/template`)).values, { city: 'Porto' });
+  await bad(s, 'POST', `templates/${id}/sessions`, post({ values: {} }), 400, 'invalid_request', 'values.city');
+  await good(s, 'DELETE', `templates/${id}`);
+  await bad(s, 'GET', `templates/${id}`, {}, 404, 'template_not_found');
+});
+
 test('every POST hears the key', async () => {
   await load(s);
   const turns = ['sendMessage', 'regenerate', 'fanOut', 'cancelTurn', 'answerQuestion']; // have their own rules: turns.mjs
@@ -1144,7 +1158,7 @@ test('paths: encoded, unknown, reserved, other methods', async () => {
   }
   const dots = await raw(s.port, 'GET /ramet/v1/sessions/%2e%2e HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
   assert.match(dots, /^HTTP\/1\.1 404 [^]*session_not_found/);
-  for (const path of ['nothing', 'templates', 'sessions/', 'sessions/p/entries/'])
+  for (const path of ['nothing', 'templates/', 'sessions/', 'sessions/p/entries/'])
     assert.equal((await call(s, 'GET', path)).body.code, 'not_found', path);
   const wrong = await call(s, 'DELETE', 'sessions');
   assert.deepEqual([wrong.status, wrong.headers.get('allow')], [405, 'POST, GET, HEAD, OPTIONS']);
@@ -1223,6 +1237,7 @@ test('the examples in docs/api work', async () => {
     if (name === 'redoMove') await at('sessions/trip/undo', {});
     if (name === 'releaseHold') await at('sessions/trip/hold', {}, 'PUT');
     if (name === 'runRetention') await at('retention', { rules: [] }, 'PUT');
+    if (/Template$/.test(name)) put.TEMPLATE = (await at('templates', { session_id: 'trip', name: 'Trip', placeholders: ['city'] })).id;
     if (name === 'removeOverlay') put.OVERLAY = (await at('sessions/trip/overlays', { entry_id: 'e1', action: 'hide' })).id;
     const file = name === 'importFile' ? exported : '/dev/null';
     let command = text.replace('http://127.0.0.1:7077', server.url).replace('@ticket.txt', `@${file}`);
@@ -1230,7 +1245,7 @@ test('the examples in docs/api work', async () => {
     const out = execFileSync('bash', ['-c', `${command} -s -o /dev/null -w '%{http_code}'`], { encoding: 'utf8' });
     assert.match(out, /^2\d\d$/, `${name}: ${command}`);
   }
-});
+}, { seconds: 180 });
 
 test('every route was called with success', async () => {
   const missing = operations().filter((op) => op.path.startsWith('/ramet/v1') && !hit.has(op.operationId)).map((op) => op.operationId);

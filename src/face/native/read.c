@@ -106,7 +106,8 @@ void api_side(request *q, const char *text, ramet_side_in *out)
     if (!branch)
         return;
     const char *front = arena_memdup(q->arena, text, (size_t)(mark - text));
-    if (ramet_read(q->call, front, &in, &page) == RAMET_OK)
+    ramet_status st = ramet_read(q->call, front, &in, &page);
+    if (st == RAMET_OK || st == RAMET_BRANCH_PRUNED)
         *out = (ramet_side_in){.session = front, .branch = branch};
 }
 
