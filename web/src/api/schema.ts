@@ -248,6 +248,8 @@ export interface components {
             versions?: components["schemas"]["VersionOf"];
             /** @description a copy that a merge made: where it came from, as far as the caller may see it */
             origins?: components["schemas"]["Origin"][];
+            /** @description its content was erased: `text` is `[erased]` */
+            erased?: components["schemas"]["Erased"];
             /**
              * @description the caller's own, if requested and given
              * @enum {string}
@@ -1505,6 +1507,72 @@ export interface components {
              */
             last: number;
         };
+        /** @description An entry whose content was erased. */
+        Erased: {
+            /**
+             * Format: date-time
+             * @description when
+             */
+            at: string;
+            /** @description by whom, if the caller may know */
+            by?: string;
+            reason: string;
+        };
+        /** @description An entry of a session. */
+        EraseEntry: {
+            /** @description a session that has it */
+            session_id: string;
+            entry_id: string;
+            /** @description the branch whose path has it; the head when not given */
+            branch_id?: string;
+        };
+        EraseDone: {
+            receipt: components["schemas"]["Receipt"];
+        };
+        /** @description What an erasure took, and what it left. */
+        Receipt: {
+            /** Format: date-time */
+            at: string;
+            by: string | null;
+            reason: string;
+            /** @description nothing was changed */
+            dry_run: boolean;
+            /**
+             * Format: int64
+             * @description erased, with copies and raw events
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description of those named: erased before
+             */
+            already: number;
+            went: components["schemas"]["EraseLine"][];
+            stayed: components["schemas"]["EraseLine"][];
+            /** @description sessions that the caller may see, at most 1,000 */
+            places: components["schemas"]["ErasePlace"][];
+            /**
+             * Format: int64
+             * @description entries in other sessions
+             */
+            elsewhere: number;
+            /** @description what erasing cannot do */
+            notes: string[];
+        };
+        /** @description Something that went, or stayed. */
+        EraseLine: {
+            what: string;
+            /** Format: int64 */
+            count: number;
+            /** @description why it stayed */
+            why?: string;
+        };
+        /** @description A session in which entries were erased. */
+        ErasePlace: {
+            session_id: string;
+            /** Format: int64 */
+            entries: number;
+        };
         StoreStats: {
             /** @description path of the file */
             path: string;
@@ -1584,6 +1652,11 @@ export interface components {
             branches: number;
             /** Format: int64 */
             entries: number;
+            /**
+             * Format: int64
+             * @description entries whose content was erased
+             */
+            erased: number;
             /** Format: int64 */
             fault_count: number;
             /** @description the first 1,000 */
