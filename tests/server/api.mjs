@@ -969,6 +969,16 @@ test('templates', async () => {
   await bad(s, 'GET', `templates/${id}`, {}, 404, 'template_not_found');
 });
 
+test('erasure', async () => {
+  await ready();
+  await talk(s, 'leak', 2);
+  const { entries } = await good(s, 'GET', 'sessions/leak/entries');
+  const entry = (at) => ({ entry: { session_id: 'leak', entry_id: entries[at].id } });
+  const done = await twice('erase', entry(0), 'k', 200, entry(1));
+  assert.equal(done.receipt.entries, 1);
+  assert.equal((await good(s, 'GET', 'sessions/leak/entries')).entries[0].text, '[erased]');
+});
+
 test('every POST hears the key', async () => {
   await load(s);
   const turns = ['sendMessage', 'regenerate', 'fanOut', 'cancelTurn', 'answerQuestion']; // have their own rules: turns.mjs
