@@ -60,6 +60,7 @@ Organise
   restore      Restore a deleted session, or a pruned branch
   branch       Name a branch, or make it the favourite path of its session
   prune        Remove a branch, or all branches but the current path, from a session
+  erase        Take content out of the store for good: an entry, a session, a tree, a user
   export       Write a session, its tree, or all that you have to a file
   import       Add what an exported file, or another program's, has and the store has not
   hold         Keep a session or a tree from being deleted, whoever asks
