@@ -200,11 +200,12 @@ static void files_count(txn *tx, erase_batch *b, int64_t tree, int64_t k)
     }
 }
 
-static void row_erase(txn *tx, erase_batch *b, const erase_key *key, const uint8_t digest[HASH_LEN])
+static void row_erase(txn *tx, erase_batch *b, const erase_key *key, const ramet_entry *e,
+                      const uint8_t digest[HASH_LEN])
 {
     const erase_job *j = b->job;
     files_count(tx, b, key->tree, key->k);
-    erased_write(tx, key->tree, key->k, digest,
+    erased_write(tx, key->tree, key->k, digest, e,
                  &(ramet_erased){.at = j->at, .by = j->who, .reason = j->why});
     db_stmt *q = db_query(tx->db, Q_erase_entry);
     q_int(q, 1, key->tree);
@@ -264,7 +265,7 @@ static void one_erase(txn *tx, erase_batch *b, const erase_key *key, erase_keys 
         values_shown_erase(tx, b, key->tree, b->job->session, &e);
     copies_find(tx, b->arena, key->tree, key->k, more);
     events_find(tx, b->arena, key->tree, key->k, e.turn_id, more);
-    row_erase(tx, b, key, digest);
+    row_erase(tx, b, key, &e, digest);
     VEC_PUSH(b->arena, &b->done, *key);
 }
 

@@ -206,16 +206,42 @@ const ramet_erased *erased_keep(arena *a, const ramet_erased *e)
     return x;
 }
 
+/* Behind the digest of an erased entry: the chain covers what is left of it no more. */
+#define LEFT_SEAL 8
+static void left_seal(sha *h, const ramet_entry *e, uint8_t stored[HASH_LEN + LEFT_SEAL])
+{
+    uint8_t hash[HASH_LEN];
+    char rest[200];
+    const ramet_usage none = {.currency = ""}, *u = e->usage ? e->usage : &none;
+    const char *turn = e->turn_id ? e->turn_id : "";
+    snprintf(rest, sizeof rest, "%d %lld %d %lld %lld %lld %lld %.20s", (int)e->role,
+             (long long)e->created, e->usage != NULL, (long long)u->input, (long long)u->output,
+             (long long)u->cached, (long long)u->cost, u->currency);
+    sha_begin(h);
+    sha_add(h, stored, HASH_LEN);
+    sha_add(h, e->id, strlen(e->id) + 1);
+    sha_add(h, e->channel, strlen(e->channel) + 1);
+    sha_add(h, turn, strlen(turn) + 1);
+    sha_add(h, rest, strlen(rest));
+    sha_end(h, hash);
+    memcpy(stored + HASH_LEN, hash, LEFT_SEAL);
+}
+
 /* Who, when and why, and the digest that the chain needs. Columns that still hold content are left
  * in `cols` for fsck, which reports them. */
 static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_cols *cols)
 {
     size_t n = 0;
+    uint8_t want[HASH_LEN + LEFT_SEAL];
     db_stmt *q = db_query(tx->db, Q_erased_get);
     q_int(q, 1, tree);
     q_int(q, 2, k);
     const void *digest = q_row(q) ? q_col_blob(q, 0, &n) : NULL;
-    if (digest && n == HASH_LEN) {
+    if (digest && n == sizeof want) {
+        memcpy(want, digest, HASH_LEN);
+        left_seal(tx->call->hasher, e, want);
+    }
+    if (digest && n == sizeof want && memcmp(want, digest, n) == 0) {
         ramet_erased *x = arena_alloc(tx->arena, sizeof *x);
         *x = (ramet_erased){.at = q_col_int(q, 1),
                             .by = tx->call->share.on ? NULL : q_keep_text(q, 2, tx->arena),
@@ -230,7 +256,8 @@ static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_
     e->parts = parts_of_text(tx->arena, RAMET_ERASED_TEXT);
     if (!e->erased)
         db_fail(tx->db, RAMET_DAMAGED,
-                "the entry at position %lld of branch b%lld was erased, and its digest is missing",
+                "the entry at position %lld of branch b%lld was erased, and its digest is missing "
+                "or damaged",
                 (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
     return db_status(tx->db) == RAMET_OK;
 }
@@ -473,12 +500,15 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have)
 /* ------------------------------------------------------------------ writing */
 
 void erased_write(txn *tx, int64_t tree, int64_t k, const uint8_t digest[HASH_LEN],
-                  const ramet_erased *x)
+                  const ramet_entry *e, const ramet_erased *x)
 {
+    uint8_t stored[HASH_LEN + LEFT_SEAL];
+    memcpy(stored, digest, HASH_LEN);
+    left_seal(tx->call->hasher, e, stored);
     db_stmt *q = db_query(tx->db, Q_erased_add);
     q_int(q, 1, tree);
     q_int(q, 2, k);
-    q_blob(q, 3, digest, HASH_LEN);
+    q_blob(q, 3, stored, sizeof stored);
     q_int(q, 4, x->at);
     q_text(q, 5, x->by);
     q_text(q, 6, x->reason);
@@ -521,7 +551,7 @@ void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer
     if (n->n_files)
         attachments_link(tx, b->meta.tree, k, n);
     if (n->entry.erased)
-        erased_write(tx, b->meta.tree, k, n->digest, n->entry.erased);
+        erased_write(tx, b->meta.tree, k, n->digest, &n->entry, n->entry.erased);
 }
 
 /* Starts a run of the record: it gets a row only when appends change to another branch. */

@@ -76,7 +76,7 @@ bool entry_same(ramet_call *c, const entry_new *n, const ramet_entry *have);
 void entry_insert(txn *tx, const branch_row *b, const entry_new *n, int64_t peer);
 /* What is left of an erased entry, beside its row. */
 void erased_write(txn *tx, int64_t tree, int64_t k, const uint8_t digest[HASH_LEN],
-                  const ramet_erased *x);
+                  const ramet_entry *e, const ramet_erased *x);
 /* Writes prepared entries at the end of a branch and brings the row up to date. */
 void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *list, size_t n);
 /* The parts of an entry that consists of one text, or (NULL) of nothing. */
