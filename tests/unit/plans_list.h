@@ -247,7 +247,7 @@
     X(template_of_user, "'few','~',5")                                                             \
     X(template_of_tree, "2")                                                                       \
     X(fill_get, "1,100005")                                                                        \
-    X(fill_set, "1,100005,'[]'")                                                                   \
+    X(fill_set, "1,100009,'[]'")                                                                   \
     X(fill_of_tree, "2")                                                                           \
     X(prompt_add, "1,'new',1,1,1,'a','\\x00','\\x00'")                                             \
     X(prompt_of_tree, "2")                                                                         \
@@ -404,7 +404,7 @@
     X(erase_turn, "1,'r5'")                                                                        \
     X(copied_into, "1," K_LONG)                                                                    \
     X(erase_once, "'u5','s'," SHA ",'\\x00'")                                                      \
-    X(erase_session, "1,100005,'',NULL,NULL,'',''")                                                \
+    X(erase_session, "1,100009,'',NULL,NULL,'',''")                                                \
     X(erase_move, "1,1,5")                                                                         \
     X(erase_origin, "5,5")                                                                         \
     X(erase_note, "1,1,5")                                                                         \
