@@ -24,7 +24,7 @@
 #ifndef RAMET_MERGE_H
 #define RAMET_MERGE_H
 
-#include "ramet.h"
+#include "../ramet.h"
 
 #ifdef __cplusplus
 extern "C" {
