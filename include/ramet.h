@@ -188,7 +188,7 @@ typedef struct ramet_options {
     int pool;                 /* most connections at once to PostgreSQL; 0 = 16 */
     int busy_ms;              /* wait for another process's lock; 0 = 10,000 */
     int idle_waiters;         /* most calls that wait for the end of a turn at once, each on its
-                                 thread (ramet_merge_in.when_idle); 0 = 16, -1 = none */
+                                 thread (`when_idle` of merges and overlays); 0 = 16, -1 = none */
     int64_t grace_us;         /* how long a deleted session can be restored; 0 = 7 days */
     bool must_exist;          /* do not create a new store */
     bool unverified_reads;    /* do not check the hash chain on reads (see ramet_read) */
@@ -214,6 +214,9 @@ RAMET_API ramet_status ramet_open(const char *where, const ramet_options *opt, r
 
 /* Closes a store. No call may be running; every call and stream must be freed first. */
 RAMET_API void ramet_close(ramet *r);
+/* Before a program stops: calls that wait for the end of a turn (`when_idle`) fail with
+ * RAMET_TOO_BUSY, now and from now on. */
+RAMET_API void ramet_idle_close(ramet *r);
 
 /* The path that `where` stands for, or its URL without the password. The string is static, one per
  * thread. */

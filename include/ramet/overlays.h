@@ -61,6 +61,9 @@ typedef struct ramet_overlay_in {
     const char *text;   /* replace: at most 1 MiB, may be ""; else NULL */
     const char *reason; /* for the head log; may be NULL */
     const char *expected_head;
+    bool when_idle; /* while a turn runs on the head, wait for its end on this thread.
+                       ramet_call_stop_when() ends the wait (RAMET_STOP); too many waiting calls:
+                       RAMET_TOO_BUSY */
 } ramet_overlay_in;
 
 typedef struct ramet_overlay_out {
@@ -79,7 +82,7 @@ RAMET_API ramet_status ramet_overlay_set(ramet_call *c, const char *session,
  * the one removed. `reason` and `expected_head` may be NULL. */
 RAMET_API ramet_status ramet_overlay_remove(ramet_call *c, const char *session, int64_t overlay,
                                             const char *reason, const char *expected_head,
-                                            ramet_overlay_out *out);
+                                            bool when_idle, ramet_overlay_out *out);
 
 /* Those in force on a branch of the session (0: the head) whose entries are on its path, in the
  * order of the path. O(set). */

@@ -255,13 +255,14 @@ ramet_status http_overlay_set(ramet_call *call, const char *session, const ramet
     body_add(&b, "text", in->text);
     body_add(&b, "reason", in->reason);
     body_add(&b, "expected_head", in->expected_head);
+    body_add(&b, "when", in->when_idle ? "idle" : NULL);
     TRY(ask(&t, "POST", &b, &d));
     form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
     return RAMET_OK;
 }
 
 ramet_status http_overlay_remove(ramet_call *call, const char *session, int64_t overlay,
-                                 const char *reason, const char *expected_head,
+                                 const char *reason, const char *expected_head, bool when_idle,
                                  ramet_overlay_out *out)
 {
     client_call *c = CALL(call);
@@ -272,6 +273,7 @@ ramet_status http_overlay_remove(ramet_call *call, const char *session, int64_t 
     target_init(&t, c, "/sessions/%s/overlays/%s", session, ramet_overlay_text(overlay, id));
     target_add(&t, "reason", reason);
     target_add(&t, "expected_head", expected_head);
+    target_add(&t, "when", when_idle ? "idle" : NULL);
     TRY(ask(&t, "DELETE", NULL, &d));
     form_read(c->arena, &d, d.nodes, &form_overlay_done, out, NULL);
     return RAMET_OK;

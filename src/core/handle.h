@@ -26,6 +26,7 @@ struct ramet {
     bool unverified;
     int idle_waiters; /* most calls that wait for the end of a turn (core/turn/turn_idle.c) */
     _Atomic int idle_waiting; /* calls that do */
+    _Atomic bool idle_closed; /* ramet_idle_close() */
     int64_t (*clock)(void *);
     void *clock_arg;
     char *vfs;

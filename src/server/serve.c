@@ -640,6 +640,7 @@ ramet_status server_run(const server_config *cfg, ramet_error *err)
             continue;
         log_line(LOG_INFO, "stopping", NULL);
         s.stopping = true;
+        ramet_idle_close(s.store);
         upkeep_stop(s.upkeep);
     }
     parts_end(&s);

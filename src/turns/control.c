@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NODE_MS = 5000, IDLE_LOOK_MS = 100, MAX_IDLE_WAITERS = 16 };
+enum { NODE_MS = 5000 };
 
 /* The outcome of a command; these texts are sent between nodes. */
 static const char outcome_done[] = "done", outcome_no_question[] = "none",
@@ -213,57 +213,6 @@ bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listen
         return true;
     body_stream_drop(q);
     return given && turn_read(q->call, in->session, in->turn, out, err);
-}
-
-/* Each holds a thread of the server's pool, so they are few. */
-static bool waiter_enter(turns *t)
-{
-    pthread_mutex_lock(&t->lock);
-    bool room = t->stage == TURNS_OPEN && t->idle_waiters < MAX_IDLE_WAITERS;
-    t->idle_waiters += room;
-    pthread_mutex_unlock(&t->lock);
-    return room;
-}
-
-static bool waiter_leave(turns *t)
-{
-    pthread_mutex_lock(&t->lock);
-    bool open = t->stage == TURNS_OPEN;
-    t->idle_waiters--;
-    pthread_mutex_unlock(&t->lock);
-    return open;
-}
-
-static bool is_open(turns *t)
-{
-    pthread_mutex_lock(&t->lock);
-    bool open = t->stage == TURNS_OPEN;
-    pthread_mutex_unlock(&t->lock);
-    return open;
-}
-
-/* The turn may run on another node, so the store is asked. */
-bool turns_wait_idle(turns *t, request *q, const char *session, turn_error *err)
-{
-    ramet_turn *turn = NULL;
-    if (!t || !waiter_enter(t))
-        return turn_refuse(err, RAMET_TOO_BUSY, "when", NULL,
-                           "too many requests wait for the end of a turn; try again");
-    ramet_call *c = ramet_call_new(t->store, NULL, NULL);
-    ramet_status st;
-    do {
-        ramet_call_reset(c);
-        st = ramet_turn_running(c, session, &turn);
-    } while (st == RAMET_OK && turn && !(q->gone && *q->gone) && is_open(t) &&
-             turns_wait(t, IDLE_LOOK_MS));
-    bool idle = st == RAMET_OK && !turn;
-    if (st != RAMET_OK)
-        turn_refuse_call(err, c);
-    else if (!idle)
-        turn_refuse(err, RAMET_TURN_RUNNING_ALREADY, "when", turn->id,
-                    "turn %.40s still ran when the wait for its end was given up", turn->id);
-    ramet_call_free(c);
-    return waiter_leave(t) && idle;
 }
 
 const char *turns_prompt(arena *a, const char *kind, const ramet_entry *history, size_t n,

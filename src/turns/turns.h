@@ -160,11 +160,6 @@ bool turns_summarise(turns *t, request *q, const turn_summary *in, const char **
  * NULL is fine: no turns run here. */
 void turns_moved(turns *t, const char *session, bool keep);
 
-/* Waits, on the thread of the request, until no turn runs on the head of a session: for a write
- * that was refused because of one (RAMET_TURN_RUNNING_ALREADY), and is tried again then. False and
- * *err: the client has gone, too many wait already, or the server stops. NULL is fine. */
-bool turns_wait_idle(turns *t, request *q, const char *session, turn_error *err);
-
 /* The messages that an agent of a kind was sent for a history, made again; NULL: they would not be
  * the ones with that digest (agent/prompt.h). In the arena. */
 const char *turns_prompt(arena *a, const char *kind, const ramet_entry *history, size_t n,

@@ -197,7 +197,6 @@ struct turns {
     int64_t n_idle;
     int64_t admitted; /* turns that run, wait or are about to begin */
     int64_t waiting;
-    int64_t idle_waiters; /* requests that wait for the end of a turn (turns_wait_idle()) */
     int64_t summaries;    /* that are being written */
     int64_t ended[RAMET_TURN_INTERRUPTED + 1]; /* by status */
     turns_stage stage;

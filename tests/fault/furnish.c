@@ -80,7 +80,8 @@ static void overlays_make(ramet_call *c)
         .entry_id = "desk-2", .action = RAMET_OVERLAY_REPLACE, .text = "is not long"};
     good(c, ramet_overlay_set(c, DESK, &hide, &out), "an overlay");
     good(c, ramet_overlay_set(c, DESK, &say, &out), "an overlay");
-    good(c, ramet_overlay_remove(c, DESK, out.id - 1, NULL, NULL, &out), "an overlay removed");
+    good(c, ramet_overlay_remove(c, DESK, out.id - 1, NULL, NULL, false, &out),
+         "an overlay removed");
 }
 
 static void turns_make(ramet_call *c)

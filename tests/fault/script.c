@@ -163,7 +163,7 @@ static ramet_status step_overlay(scene *s)
     ramet_status st = ramet_overlays(s->c, s->session, 0, &list, &n);
     if (st || !n || rng_below(&s->r, 3))
         return st ? st : ramet_overlay_set(s->c, s->session, &in, &out);
-    return ramet_overlay_remove(s->c, s->session, list[0].id, NULL, NULL, &out);
+    return ramet_overlay_remove(s->c, s->session, list[0].id, NULL, NULL, false, &out);
 }
 
 static ramet_status step_edit(scene *s)

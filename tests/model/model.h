@@ -66,6 +66,8 @@ struct m_entry {
     bool gone;        /* taken by gc */
     m_entry *from;    /* a copy: what it was copied from, */
     m_session *of;    /* and the session that had it */
+    m_entry **sums;   /* a landed summary: all entries that it stands for, `from` the last */
+    size_t n_sums;
     unsigned mark;    /* reached, in the count of that number */
 };
 

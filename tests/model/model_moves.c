@@ -726,8 +726,9 @@ static m_set source_find(model *m, const char *user, const m_session *to, const 
     return bad;
 }
 
-static void copy_write(model *m, const char *user, const char *client, m_branch *b,
-                       const ramet_merge_in *in, m_entry *from, m_session *of)
+/* Returns the copy. */
+static m_entry *copy_write(model *m, const char *user, const char *client, m_branch *b,
+                           const ramet_merge_in *in, m_entry *from, m_session *of)
 {
     ramet_entry_in land = {.role = RAMET_USER, .text = in->text};
     ramet_entry_in copy = {.role = from->role,
@@ -742,6 +743,15 @@ static void copy_write(model *m, const char *user, const char *client, m_branch 
     m_entry *e = entry_new(m, lands ? user : NULL, client, b, lands ? &land : &copy);
     e->from = from;
     e->of = of;
+    return e;
+}
+
+/* A summary stands for all that the source has and the target has not. */
+static void summary_of(model *m, m_entry *e, const m_branch *b, size_t shared)
+{
+    e->n_sums = b->n - shared;
+    e->sums = model_alloc(m, e->n_sums * sizeof *e->sums);
+    memcpy(e->sums, b->path + shared, e->n_sums * sizeof *e->sums);
 }
 
 m_set model_merge(model *m, const char *user, const char *client, const char *id,
@@ -769,9 +779,13 @@ m_set model_merge(model *m, const char *user, const char *client, const char *id
         model_overlays_join(to, s->head);
         m_branch *adk =
             s->adk ? branch_new(m, s, s->adk, s->adk->n, RAMET_LOG_ADK, RAMET_EXPLICIT) : NULL;
+        size_t shared = b && from->tree == s->tree ? m_branches_shared(s->head, b) : 0;
         move_new(m, s, RAMET_MOVE_MERGE, to, adk, user, ramet_merge_mode_name(in->mode));
-        for (size_t i = 0; i < copies.n; i++)
-            copy_write(m, user, client, to, in, copies.items[i], of.items[i]);
+        for (size_t i = 0; i < copies.n; i++) {
+            m_entry *e = copy_write(m, user, client, to, in, copies.items[i], of.items[i]);
+            if (in->mode == RAMET_LAND)
+                summary_of(m, e, b, shared);
+        }
         if (from && from != s && from->tree == s->tree && m_writable(from, user))
             from->merged_into = s;
         out->branch = to;

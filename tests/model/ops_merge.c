@@ -69,6 +69,15 @@ static void end_compare(world *w, const ramet_entry_ref *list, size_t n, const m
     world_fail(w, "ends", "'%s' of '%s' is missing among %zu", e->id, s->id, n);
 }
 
+/* Whether a copy came from an entry, or is a summary that stands for it. */
+static bool came_from(const m_entry *to, const m_entry *e)
+{
+    for (size_t i = 0; i < to->n_sums; i++)
+        if (to->sums[i] == e)
+            return true;
+    return to->from == e;
+}
+
 static void ends_compare(world *w, const char *id, int64_t branch, const m_entry *e)
 {
     ramet_entry_ref *list;
@@ -85,7 +94,7 @@ static void ends_compare(world *w, const char *id, int64_t branch, const m_entry
     want = 0;
     for (size_t i = 0; i < w->m.entries.n && !world_failed(w); i++) {
         const m_entry *to = w->m.entries.items[i];
-        if (to->from != e || !m_end_shown(&w->m, to->by, to, w->user))
+        if (!came_from(to, e) || !m_end_shown(&w->m, to->by, to, w->user))
             continue;
         want++;
         end_compare(w, list, n, to->by, to);

@@ -53,7 +53,7 @@ void run_overlay_remove(world *w, const op *o)
         overlay = ((m_overlay *)b->overlays.items[(size_t)o->a[A_K] % n])->id;
     m_answer a = {0};
     ramet_overlay_out out = {0};
-    w->m.got = ramet_overlay_remove(w->call, id, overlay, NULL, xh, &out);
+    w->m.got = ramet_overlay_remove(w->call, id, overlay, NULL, xh, false, &out);
     laid(w, model_overlay_remove(&w->m, w->user, id, overlay, xh, &a), &a, &out);
 }
 

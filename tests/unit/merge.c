@@ -6,12 +6,14 @@
 #include "link.h"
 #include "turn.h"
 
+#include "core/handle.h"
+
 #include "ramet/kagent.h"
 #include "ramet/merge.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
 TestSuite(merge, .init = scratch_open, .fini = scratch_close);
 
@@ -394,6 +396,24 @@ Test(merge, by_a_share_link_a_text_alone_is_landed)
     not_merged(eve, RAMET_SHARE_NOT_FOUND, NULL, "mine", &in);
 }
 
+Test(merge, every_entry_that_a_summary_stands_for_leads_to_it)
+{
+    forked();
+    rewind_to("f", "c");
+    say("f", "g h");
+    ramet_merge_in in = {.mode = RAMET_LAND, .from = "f", .text = "in short"};
+    merged("s", &in);
+    const char *id = entry_at("s", 2)->id;
+    cr_assert_str_eq(origins("s", id), "f/h", "the last one stands for all");
+    for (const char *each = "cgh"; *each; each++) {
+        char name[2] = {*each, 0}, want[300];
+        snprintf(want, sizeof want, "s/%s", id);
+        cr_assert_str_eq(ends_as(T.call, true, "f", name), want);
+    }
+    cr_assert_eq(went("f", "b"), 0, "both have it");
+    sound();
+}
+
 /* ---- what stands in the way */
 
 Test(merge, a_running_turn_stands_in_the_way)
@@ -414,13 +434,15 @@ Test(merge, a_running_turn_stands_in_the_way)
     merged("s", &in);
 }
 
-static void *end_soon(void *arg)
+/* Ends the turn while the merge waits for its end. */
+static void *end_turn(void *arg)
 {
     ramet_call *c = ramet_call_new(T.store, NULL, NULL);
     ramet_append_out a;
     ramet_entry_in late = {.id = "late", .role = RAMET_USER, .text = "late"};
     (void)arg;
-    usleep(150000);
+    while (!atomic_load(&T.store->idle_waiting))
+        sched_yield();
     ramet_append(c, "f", &(ramet_append_in){.entries = &late, .n = 1}, &a);
     ramet_turn_end(c, "t1", RAMET_TURN_DONE, NULL, NULL, 0, &a);
     ramet_call_free(c);
@@ -432,7 +454,7 @@ Test(merge, when_idle_waits_for_the_end_of_the_turn)
     forked();
     turn_start("s", &(ramet_turn_in){.id = "t1", MESSAGE("m")});
     pthread_t thread;
-    cr_assert_eq(pthread_create(&thread, NULL, end_soon, NULL), 0);
+    cr_assert_eq(pthread_create(&thread, NULL, end_turn, NULL), 0);
     ramet_merge_in in = {.mode = RAMET_SPLICE, .from = "f", .when_idle = true};
     ok(ramet_merge(T.call, "s", &in, &out));
     pthread_join(thread, NULL);

@@ -4,10 +4,15 @@
  * when the head moves.
  */
 #include "help.h"
+#include "turn.h"
+
+#include "core/handle.h"
 #include "core/change/overlay.h"
 #include "core/model/overlay_set.h"
 #include "ramet/overlays.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 TestSuite(overlay, .init = scratch_open, .fini = scratch_close);
@@ -57,7 +62,7 @@ static void remove_overlay(const char *session, int64_t id)
 {
     ramet_overlay_out out;
     tick(SECOND);
-    ok(ramet_overlay_remove(T.call, session, id, NULL, NULL, &out));
+    ok(ramet_overlay_remove(T.call, session, id, NULL, NULL, false, &out));
     cr_assert_eq(out.id, id);
 }
 
@@ -178,11 +183,11 @@ Test(overlay, the_newest_mention_of_an_entry_wins)
     cr_assert_eq(n, 1);
     cr_assert_eq(list[0].id, second);
     refused(RAMET_OVERLAY_NOT_FOUND, "overlay",
-            ramet_overlay_remove(T.call, "s", first, NULL, NULL, &out));
+            ramet_overlay_remove(T.call, "s", first, NULL, NULL, false, &out));
     remove_overlay("s", second);
     cr_assert_str_eq(context("s"), "a b", "the one before does not come back");
     refused(RAMET_OVERLAY_NOT_FOUND, "overlay",
-            ramet_overlay_remove(T.call, "s", second, NULL, NULL, &out));
+            ramet_overlay_remove(T.call, "s", second, NULL, NULL, false, &out));
     sound();
 }
 
@@ -382,6 +387,55 @@ Test(overlay, refusals)
     ok(ramet_turn_end(T.call, turn->id, RAMET_TURN_DONE, NULL, NULL, 0, &appended));
     ok(ramet_overlay_set(T.call, "s", &in, &out));
     sound();
+}
+
+/* Ends the turn while the write waits for its end. */
+static void *end_turn(void *arg)
+{
+    ramet_call *c = ramet_call_new(T.store, NULL, NULL);
+    ramet_append_out a;
+    while (!atomic_load(&T.store->idle_waiting))
+        sched_yield();
+    ramet_turn_end(c, arg, RAMET_TURN_DONE, NULL, NULL, 0, &a);
+    ramet_call_free(c);
+    return NULL;
+}
+
+Test(overlay, when_idle_waits_for_the_end_of_the_turn)
+{
+    ramet_overlay_out out;
+    pthread_t thread;
+    make("s");
+    say("s", "a b");
+    ramet_overlay_in in = {.entry_id = "a", .action = RAMET_OVERLAY_HIDE, .when_idle = true};
+    turn_start("s", &(ramet_turn_in){.id = "t1", MESSAGE("m")});
+    cr_assert_eq(pthread_create(&thread, NULL, end_turn, (void *)"t1"), 0);
+    ok(ramet_overlay_set(T.call, "s", &in, &out));
+    pthread_join(thread, NULL);
+    turn_start("s", &(ramet_turn_in){.id = "t2", MESSAGE("n")});
+    cr_assert_eq(pthread_create(&thread, NULL, end_turn, (void *)"t2"), 0);
+    ok(ramet_overlay_remove(T.call, "s", out.id, NULL, NULL, true, &out));
+    pthread_join(thread, NULL);
+    sound();
+}
+
+static bool close_idle(void *arg)
+{
+    ramet_idle_close(arg);
+    return false;
+}
+
+Test(overlay, a_program_that_stops_ends_the_wait)
+{
+    ramet_overlay_out out;
+    make("s");
+    say("s", "a b");
+    ramet_overlay_in in = {.entry_id = "a", .action = RAMET_OVERLAY_HIDE, .when_idle = true};
+    turn_start("s", &(ramet_turn_in){.id = "t1", MESSAGE("m")});
+    ramet_call_stop_when(T.call, close_idle, T.store);
+    refused(RAMET_TOO_BUSY, "when", ramet_overlay_set(T.call, "s", &in, &out));
+    ramet_call_stop_when(T.call, NULL, NULL);
+    turn_stop("t1", RAMET_TURN_DONE);
 }
 
 Test(overlay, gc_takes_what_no_branch_leads_to)

@@ -256,6 +256,7 @@
     X(sandbox_user_count, "'','few'")                                                              \
     X(copied_range, "1," K_LONG "," K_LONG_NEXT)                                                   \
     X(copied_to, "1," K_LONG)                                                                      \
+    X(copied_over, "1," K_LONG "," K_LONG_NEXT)                                                    \
     X(copied_has, "1," K_LONG)                                                                     \
     X(move_merges, "1,100005")                                                                     \
     X(copied_del, "1," K_LONG "," K_LONG_NEXT)                                                     \

@@ -9,26 +9,6 @@
 #include "base/util.h"
 #include "form/native.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define WAIT_NS 200000000
-
-/* One change. It is tried again after a while when --wait is given and a turn runs. */
-typedef ramet_status (*change)(cli *c, const char *session, const void *arg,
-                               ramet_overlay_out *out);
-
-static ramet_status change_do(cli *c, change run, const char *session, const void *arg,
-                              ramet_overlay_out *out)
-{
-    ramet_status st = run(c, session, arg, out);
-    while (st == RAMET_TURN_RUNNING_ALREADY && opt_flag(c, "wait")) {
-        nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
-        st = run(c, session, arg, out);
-    }
-    return st;
-}
 
 static int change_answer(cli *c, const ramet_overlay_out *out, const char *done)
 {
@@ -43,12 +23,6 @@ static int change_answer(cli *c, const ramet_overlay_out *out, const char *done)
     return 0;
 }
 
-static ramet_status overlay_set(cli *c, const char *session, const void *arg,
-                                ramet_overlay_out *out)
-{
-    return lib->ramet_overlay_set(c->call, session, arg, out);
-}
-
 static int set(cli *c, ramet_overlay_action action, const char *text, const char *done)
 {
     ramet_overlay_out out;
@@ -61,8 +35,9 @@ static int set(cli *c, ramet_overlay_action action, const char *text, const char
                            .action = action,
                            .text = text,
                            .reason = opt_text(c, "reason"),
-                           .expected_head = opt_text(c, "expect")};
-    if (change_do(c, overlay_set, s->id, &in, &out) != RAMET_OK)
+                           .expected_head = opt_text(c, "expect"),
+                           .when_idle = opt_flag(c, "wait")};
+    if (lib->ramet_overlay_set(c->call, s->id, &in, &out) != RAMET_OK)
         return cli_fail(c);
     return change_answer(c, &out, done);
 }
@@ -80,13 +55,6 @@ int cmd_replace(cli *c)
     return set(c, RAMET_OVERLAY_REPLACE, c->argv[2], "the model sees the new text");
 }
 
-static ramet_status overlay_remove(cli *c, const char *session, const void *arg,
-                                   ramet_overlay_out *out)
-{
-    return lib->ramet_overlay_remove(c->call, session, *(const int64_t *)arg, opt_text(c, "reason"),
-                                     opt_text(c, "expect"), out);
-}
-
 int cmd_reveal(cli *c)
 {
     ramet_overlay_out out;
@@ -99,7 +67,8 @@ int cmd_reveal(cli *c)
         return cli_error(c, RAMET_INVALID, "overlay",
                          "'%s' is no overlay; one looks like o17, 'ramet overlays' shows them",
                          c->argv[1]);
-    if (change_do(c, overlay_remove, s->id, &id, &out) != RAMET_OK)
+    if (lib->ramet_overlay_remove(c->call, s->id, id, opt_text(c, "reason"), opt_text(c, "expect"),
+                                  opt_flag(c, "wait"), &out) != RAMET_OK)
         return cli_fail(c);
     return change_answer(c, &out, "the model sees the record again there");
 }

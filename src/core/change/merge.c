@@ -74,6 +74,8 @@ typedef struct merge_plan {
     branch_row head;
     source from;    /* only if in->from is given */
     int64_t shared; /* entries that the target and the source share */
+    segment *runs;  /* land: what the summary stands for */
+    size_t n_runs;
     VEC(merge_item) items;
     size_t bytes;    /* of the items */
     entry_new *list; /* the copies, prepared */
@@ -243,18 +245,27 @@ static ramet_status plan_picks(txn *tx, merge_plan *p)
     return RAMET_OK;
 }
 
+static copied_from run_from(const merge_plan *p, const segment *run)
+{
+    return (copied_from){.tree = p->from.branch.meta.tree,
+                         .session = p->from.session.no,
+                         .key = KEY(run->meta.id, run->hi - 1),
+                         .span = run->hi - run->lo};
+}
+
 /* The summary stands for everything that the source has of its own, up to its last entry. */
 static ramet_status plan_land(txn *tx, merge_plan *p)
 {
-    branch_meta o;
     const branch_row *b = &p->from.branch;
-    if (!path_owner(tx, &b->meta, b->len - 1, &o))
+    if (!path_segments(tx, &b->meta, p->shared, b->len, &p->runs, &p->n_runs) || !p->n_runs)
         return txn_status(tx);
-    merge_item item = {.entry = {.id = path_entry_id(tx, b, b->len - 1), .branch = o.id},
-                       .from = {.tree = b->meta.tree,
-                                .session = p->from.session.no,
-                                .key = KEY(o.id, b->len - 1),
-                                .span = b->len - p->shared},
+    if (p->n_runs > tx->call->ramet->limits.merge)
+        return call_fail(tx->call, RAMET_BATCH_TOO_LARGE, "from",
+                         "the source lies on %zu branches, a summary stands for at most %zu",
+                         p->n_runs, tx->call->ramet->limits.merge);
+    const segment *last = &p->runs[p->n_runs - 1];
+    merge_item item = {.entry = {.id = path_entry_id(tx, b, b->len - 1), .branch = last->meta.id},
+                       .from = run_from(p, last),
                        .session = p->from.session.id};
     VEC_PUSH(tx->arena, &p->items, item);
     return txn_status(tx);
@@ -398,8 +409,12 @@ static void copies_write(txn *tx, merge_plan *p, branch_row *to)
 {
     entries_write(tx, &p->target.brief, to, p->list, p->items.n);
     for (size_t i = 0; i < p->items.n; i++)
-        copied_write(tx, to->meta.tree, KEY(to->meta.id, p->list[i].entry.position),
+        copied_write(tx, to->meta.tree, KEY(to->meta.id, p->list[i].entry.position), 0,
                      &p->items.items[i].from);
+    for (size_t i = 1; i < p->n_runs; i++) {
+        copied_from from = run_from(p, &p->runs[p->n_runs - 1 - i]);
+        copied_write(tx, to->meta.tree, KEY(to->meta.id, p->list[0].entry.position), (int)i, &from);
+    }
 }
 
 /* Whether the caller may change the source: it is then marked as merged. */
@@ -540,8 +555,9 @@ static ramet_status merge_check(ramet_call *c, const ramet_merge_in *in)
     return RAMET_OK;
 }
 
-static ramet_status merge_try(ramet_call *c, merge_job *j)
+static ramet_status merge_attempt(ramet_call *c, void *arg)
 {
+    merge_job *j = arg;
     txn tx;
     if (!j->in->dry_run)
         return txn_write(c, merge_run, j);
@@ -554,13 +570,7 @@ static ramet_status merge_do(ramet_call *c, const char *session, const ramet_mer
     merge_job j = {.session = session, .in = in, .out = out};
     TRY(merge_check(c, in));
     TRY(check_hash(c, in->expected_head, j.expected, &j.given));
-    turn_idle idle = turn_idle_begin(c);
-    ramet_status st = merge_try(c, &j);
-    while (st == RAMET_TURN_RUNNING_ALREADY && in->when_idle) {
-        TRY(turn_idle_wait(c, &idle));
-        st = merge_try(c, &j);
-    }
-    return st;
+    return turn_idle_write(c, in->when_idle, merge_attempt, &j);
 }
 
 /* The call has the rights of the link while it merges. */

@@ -23,6 +23,7 @@
 #include "core/model/overlay_set.h"
 #include "core/model/path.h"
 #include "core/turn/turn.h"
+#include "core/turn/turn_idle.h"
 
 #include <stdlib.h>
 
@@ -271,6 +272,7 @@ typedef struct overlay_job {
     const char *reason;
     uint8_t expected[HASH_LEN];
     bool given;
+    bool when_idle;
     ramet_overlay_out *out;
 } overlay_job;
 
@@ -330,11 +332,16 @@ static ramet_status overlay_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
+static ramet_status overlay_attempt(ramet_call *c, void *arg)
+{
+    return txn_write(c, overlay_run, arg);
+}
+
 static ramet_status overlay_do(ramet_call *c, overlay_job *j, const char *expected)
 {
     TRY(check_chars(c, "reason", j->reason, c->ramet->limits.reason_chars, RAMET_REASON_TOO_LONG));
     TRY(check_hash(c, expected, j->expected, &j->given));
-    ramet_status st = txn_write(c, overlay_run, j);
+    ramet_status st = turn_idle_write(c, j->when_idle, overlay_attempt, j);
     if (st != RAMET_OK)
         *j->out = (ramet_overlay_out){0};
     return st;
@@ -359,7 +366,11 @@ static ramet_status text_check(ramet_call *c, const ramet_overlay_in *in)
 ramet_status ramet_overlay_set(ramet_call *c, const char *session, const ramet_overlay_in *in,
                                ramet_overlay_out *out)
 {
-    overlay_job j = {.session = session, .in = in, .reason = in->reason, .out = out};
+    overlay_job j = {.session = session,
+                     .in = in,
+                     .reason = in->reason,
+                     .when_idle = in->when_idle,
+                     .out = out};
     *out = (ramet_overlay_out){0};
     TRY(check_id(c, "entry_id", in->entry_id));
     if (in->action < RAMET_OVERLAY_HIDE || in->action > RAMET_OVERLAY_HIDE_BEFORE)
@@ -370,10 +381,14 @@ ramet_status ramet_overlay_set(ramet_call *c, const char *session, const ramet_o
 }
 
 ramet_status ramet_overlay_remove(ramet_call *c, const char *session, int64_t overlay,
-                                  const char *reason, const char *expected_head,
+                                  const char *reason, const char *expected_head, bool when_idle,
                                   ramet_overlay_out *out)
 {
-    overlay_job j = {.session = session, .removes = overlay, .reason = reason, .out = out};
+    overlay_job j = {.session = session,
+                     .removes = overlay,
+                     .reason = reason,
+                     .when_idle = when_idle,
+                     .out = out};
     *out = (ramet_overlay_out){0};
     return overlay_do(c, &j, expected_head);
 }

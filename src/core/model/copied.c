@@ -8,7 +8,9 @@
  *       digest, and what they name may be gone.
  *   O3  What a row names is shown only to callers who may see that session now (I10), and only
  *       while it is there. A caller learns from a copy that it is one, not whose it was.
- *   O4  Live events carry entries without origins: they are rendered once for all their readers.
+ *   O4  A summary stands for many entries. It has a row for each run of them that one branch owns,
+ *       the newest first, so every entry finds it by one range of an index, and erasure too.
+ *   O5  Live events carry entries without origins: they are rendered once for all their readers.
  */
 #include "core/model/copied.h"
 
@@ -26,14 +28,14 @@
 
 #define SHOWN_MAX 1000
 
-void copied_write(txn *tx, int64_t tree, int64_t k, const copied_from *from)
+void copied_write(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from)
 {
     assert(tx->writing);
     txn_assert(tx, from->key && from->span > 0);
     db_stmt *q = db_query(tx->db, Q_copied_add);
     q_int(q, 1, tree);
     q_int(q, 2, k);
-    q_int(q, 3, 0);
+    q_int(q, 3, n);
     q_int(q, 4, from->tree);
     q_int(q, 5, from->session);
     q_int(q, 6, from->key);
@@ -122,12 +124,46 @@ typedef struct ends_job {
     size_t *n;
 } ends_job;
 
+typedef VEC(ramet_entry_ref) end_list;
+
+static void ends_take(txn *tx, db_stmt *q, end_list *v)
+{
+    while (v->n < SHOWN_MAX && q_row(q)) {
+        ramet_entry_ref o;
+        if (end_from(tx, q, &o))
+            VEC_PUSH(tx->arena, v, o);
+    }
+    q_end(q);
+}
+
+static void destinations_find(txn *tx, int64_t tree, int64_t k, end_list *v)
+{
+    db_stmt *q = db_query(tx->db, Q_copied_to);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    ends_take(tx, q, v);
+    q = db_query(tx->db, Q_copied_over);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    q_int(q, 3, KEY(KEY_BRANCH(k), POS_MAX));
+    ends_take(tx, q, v);
+}
+
+static void origins_find(txn *tx, int64_t tree, int64_t k, end_list *v)
+{
+    db_stmt *q = db_query(tx->db, Q_copied_range);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    q_int(q, 3, k);
+    ends_take(tx, q, v);
+}
+
 static ramet_status ends_run(txn *tx, const ends_job *j)
 {
     session_full s;
     branch_row b;
     int64_t k;
-    VEC(ramet_entry_ref) v = {0};
+    end_list v = {0};
     TRY(session_open(tx, j->session, NEED_READ, &s));
     TRY(branch_open(tx, &s.brief, RAMET_LOG_MAIN, j->branch, &b));
     TRY(check_id(tx->call, "entry_id", j->entry_id));
@@ -136,17 +172,7 @@ static ramet_status ends_run(txn *tx, const ends_job *j)
         return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "entry_id",
                          "entry %s is not on this path", j->entry_id);
     }
-    db_stmt *q = db_query(tx->db, j->forward ? Q_copied_to : Q_copied_range);
-    q_int(q, 1, s.tree);
-    q_int(q, 2, k);
-    if (!j->forward)
-        q_int(q, 3, k);
-    while (v.n < SHOWN_MAX && q_row(q)) {
-        ramet_entry_ref o;
-        if (end_from(tx, q, &o))
-            VEC_PUSH(tx->arena, &v, o);
-    }
-    q_end(q);
+    (j->forward ? destinations_find : origins_find)(tx, s.tree, k, &v);
     *j->out = v.items;
     *j->n = v.n;
     return txn_status(tx);

@@ -11,11 +11,11 @@
 /* An origin: the entry at a key, as a session had it. */
 typedef struct copied_from {
     int64_t tree, session, key;
-    int64_t span; /* entries that it stands for, which end there */
+    int64_t span; /* entries of that branch that it stands for, which end there */
 } copied_from;
 
-/* Records the origin of a copy that was just written. */
-void copied_write(txn *tx, int64_t tree, int64_t k, const copied_from *from);
+/* Records the n-th origin of a copy that was just written. Only the first one, 0, is shown. */
+void copied_write(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from);
 /* Whether the copy at k has an origin. */
 bool copied_known(txn *tx, int64_t tree, int64_t k);
 /* Fills the origins of the copies in a list of entries in order of their paths, as far as the

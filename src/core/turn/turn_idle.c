@@ -17,10 +17,11 @@
 #define MIN_WAIT_MS 10
 #define MAX_WAIT_MS 200
 
-turn_idle turn_idle_begin(const ramet_call *c)
-{
-    return (turn_idle){c->idempotency, c->expect.session, c->expect.head};
-}
+/* The parts of a call that an attempt uses up. */
+typedef struct call_inputs {
+    ramet_once *idempotency;
+    const char *session, *head;
+} call_inputs;
 
 /* Whether the turn still runs. It may be gone with its session. */
 static ramet_status turn_look(ramet_call *c, const char *id, bool *runs)
@@ -40,13 +41,17 @@ static ramet_status turn_wait(ramet_call *c, const char *id)
     for (int ms = MIN_WAIT_MS; runs; ms = ms * 2 < MAX_WAIT_MS ? ms * 2 : MAX_WAIT_MS) {
         if (c->stop.when && c->stop.when(c->stop.arg))
             return call_fail(c, RAMET_STOP, NULL, "stopped while turn %s was running", id);
+        if (atomic_load(&c->ramet->idle_closed))
+            return call_fail(c, RAMET_TOO_BUSY, "when",
+                             "turn %s still runs, and this process is stopping", id);
         nanosleep(&(struct timespec){.tv_nsec = ms * 1000000L}, NULL);
         TRY(turn_look(c, id, &runs));
     }
     return RAMET_OK;
 }
 
-ramet_status turn_idle_wait(ramet_call *c, const turn_idle *w)
+/* Waits for the end of the turn that the last attempt was refused for. */
+static ramet_status idle_wait(ramet_call *c)
 {
     ramet *r = c->ramet;
     const char *id = arena_strdup(c->arena, c->err.subject);
@@ -55,10 +60,26 @@ ramet_status turn_idle_wait(ramet_call *c, const turn_idle *w)
         st = turn_wait(c, id);
     else
         st = call_fail(c, RAMET_TOO_BUSY, "when", "%d calls wait for the end of a turn already",
-                       r->idle_waiters);
+                       r->idle_waiters > 0 ? r->idle_waiters : 0);
     atomic_fetch_sub(&r->idle_waiting, 1);
-    c->idempotency = w->idempotency;
-    c->expect.session = w->session;
-    c->expect.head = w->head;
     return st;
+}
+
+ramet_status turn_idle_write(ramet_call *c, bool when_idle, turn_idle_attempt attempt, void *arg)
+{
+    call_inputs in = {c->idempotency, c->expect.session, c->expect.head};
+    ramet_status st = attempt(c, arg);
+    while (st == RAMET_TURN_RUNNING_ALREADY && when_idle) {
+        TRY(idle_wait(c));
+        c->idempotency = in.idempotency;
+        c->expect.session = in.session;
+        c->expect.head = in.head;
+        st = attempt(c, arg);
+    }
+    return st;
+}
+
+void ramet_idle_close(ramet *r)
+{
+    atomic_store(&r->idle_closed, true);
 }

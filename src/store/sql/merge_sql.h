@@ -13,11 +13,12 @@
 #define MERGE_STATEMENTS(X)                                                                        \
     X(copied_add, "INSERT INTO copied(tree,k,n,from_tree,from_session,from_k,span) "               \
                   "VALUES($1,$2,$3,$4,$5,$6,$7)")                                                  \
-    /* Where the copies in a run of keys came from; NULL: what they name is gone. */               \
+    /* Where the copies in a run of keys came from; NULL: what they name is gone. Only the first   \
+     * origin of a summary is shown. */                                                            \
     X(copied_range, "SELECT o.k,o.from_tree," COPIED_SESSION ",e.id,o.from_k FROM copied o "       \
                     LOOK_LEFT("session", "s", PK_IS("s.", "no", "o.from_tree", "o.from_session"))  \
                     LOOK_LEFT("entry", "e", PK_LOOK("e.", "k", "o.from_tree", "o.from_k"))         \
-                    "WHERE o.tree=$1 AND o.k>=$2 AND o.k<=$3 ORDER BY o.k,o.n")                    \
+                    "WHERE o.tree=$1 AND o.k>=$2 AND o.k<=$3 AND o.n=0 ORDER BY o.k")              \
     /* Which copies came from an entry. */                                                         \
     X(copied_to, "SELECT o.k,o.tree," COPIED_SESSION ",e.id,o.k FROM copied o "                    \
                  LOOK("branch", "b", PK_LOOK("b.", "id", "o.tree", "(o.k>>24)"))                   \
@@ -25,6 +26,15 @@
                  LOOK("entry", "e", PK_LOOK("e.", "k", "o.tree", "o.k"))                           \
                  "WHERE " AT_INDEX("o.from_tree", "o.from_k", "$1", "$2")                          \
                  " ORDER BY " NO_INDEX("o.tree") "," NO_INDEX("o.k"))                              \
+    /* Which summaries stand for an entry that is not the last of their run: $3 ends its branch.   \
+     * span>1 is written out: that is what lets the small index of summaries be used. */           \
+    X(copied_over, "SELECT o.k,o.tree," COPIED_SESSION ",e.id,o.k FROM copied o "                  \
+                   LOOK("branch", "b", PK_LOOK("b.", "id", "o.tree", "(o.k>>24)"))                 \
+                   LOOK("session", "s", PK_IS("s.", "no", "o.tree", "b.session"))                  \
+                   LOOK("entry", "e", PK_LOOK("e.", "k", "o.tree", "o.k"))                         \
+                   "WHERE o.span>1 AND o.from_tree=$1 AND o.from_k>$2 AND o.from_k<=$3 "           \
+                   BY_INDEX("o.from_tree", "o.from_k", "$1", "$2")                                 \
+                   "AND o.from_k-o.span<$2 ORDER BY o.from_tree,o.from_k")                         \
     X(copied_has, "SELECT 1 FROM copied WHERE tree=$1 AND k=$2 LIMIT 1")                           \
     X(copied_del, "DELETE FROM copied WHERE tree=$1 AND k>=$2 AND k<=$3")                          \
     /* The number is written out: that is what lets the small index of merges be used. */          \

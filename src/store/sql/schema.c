@@ -353,8 +353,8 @@ static const char step_10[] =
     " n BIGINT, at BIGINT);}";
 
 /* Where copies that a merge made came from: the n-th origin of the entry at k is the entry at
- * from_k of from_tree, as the session from_session had it; it stands for `span` entries that end
- * there (core/model/copied.c). What it names may be gone. */
+ * from_k of from_tree, as the session from_session had it; it stands for `span` entries of that
+ * branch that end there (core/model/copied.c). What it names may be gone. */
 static const char step_11[] =
     "CREATE TABLE copied(tree BIGINT NOT NULL, k BIGINT NOT NULL, n INT NOT NULL,"
     " from_tree BIGINT NOT NULL, from_session BIGINT NOT NULL, from_k BIGINT NOT NULL,"
@@ -377,9 +377,13 @@ static const char step_12[] =
     " branch BIGINT NOT NULL, len INT NOT NULL, agent TEXT NOT NULL,"
     " digest @BYTES NOT NULL, packed @BYTES NOT NULL, PRIMARY KEY(tree,turn))@SPREAD;";
 
-const schema_step schema_steps[] = {{1, step_1}, {2, step_2},   {3, step_3},   {4, step_4},
-                                    {5, step_5}, {6, step_6},   {7, step_7},   {8, step_8},
-                                    {9, step_9}, {10, step_10}, {11, step_11}, {12, step_12}};
+/* Few copies stand for more than one entry. */
+static const char step_13[] = "CREATE INDEX copied_spans ON copied(from_tree,from_k) WHERE span>1;";
+
+const schema_step schema_steps[] = {{1, step_1},  {2, step_2},   {3, step_3},   {4, step_4},
+                                    {5, step_5},  {6, step_6},   {7, step_7},   {8, step_8},
+                                    {9, step_9},  {10, step_10}, {11, step_11}, {12, step_12},
+                                    {13, step_13}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)
