@@ -1074,6 +1074,8 @@ RAMET_API ramet_status ramet_turn_end(ramet_call *c, const char *turn, ramet_tur
                                       ramet_append_out *out);
 RAMET_API ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn,
                                       ramet_turn **out);
+/* The session that a turn of the server belongs to; NULL when the caller may not see one. */
+RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 /* What the agent of a turn was sent. A history that it was sent as it stands in the store is not
  * kept again: `data` then has what else was sent, and the context view of the first `length`
  * entries of the turn's branch gives the messages (src/agent/prompt.h). */

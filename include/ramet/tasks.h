@@ -56,8 +56,6 @@ RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_tas
  * contents by time. Reads each session, but not its contents. */
 RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
                                          ramet_active_list *out);
-/* The session that a turn of the server belongs to; NULL when the caller may not see one. */
-RAMET_API ramet_status ramet_turn_session(ramet_call *c, const char *turn, const char **session);
 
 /* Where a turn, or an invocation, begins. */
 typedef struct ramet_turn_at {

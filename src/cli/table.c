@@ -252,8 +252,8 @@ const command_def cli_commands[] = {
 {
     .name = "show", .group = GROUP_READ, .flags = CMD_PAGER, .synopsis = "SESSION [ENTRY]", .run = cmd_show,
     .summary = "Show a session, or one entry in full",
-    .about = "With --prompt: what the agent was sent for the turn that ENTRY belongs to (a turn's id will do, too; "
-             "without it, the last one): messages, instructions, settings and tokens, as JSON.",
+    .about = "With --prompt: what the agent was sent for the turn that ENTRY belongs to (without it, the last one), "
+             "or for the turn whose id is given instead of a session: messages, instructions, settings and tokens, as JSON.",
     .args = ARGS(SESSION_ARG, MAYBE("ENTRY", "an entry on its path", WORD_ANY)),
     .options = OPTIONS(BRANCH_OPTION, FLAG("prompt", 0, "what the model was sent for a turn"),
                        FLAG("text", 0, "only the entry's text"),

@@ -61,6 +61,7 @@
     X(overlay_set)                                                                                 \
     X(overlay_remove)                                                                              \
     X(overlays)                                                                                    \
+    X(turn_session)                                                                                \
     X(turn_prompt)                                                                                 \
     X(head_log)                                                                                    \
     X(versions)                                                                                    \

@@ -288,6 +288,23 @@ ramet_status http_overlays(ramet_call *call, const char *session, int64_t branch
     return ASK_LIST(&t, form_overlay_list, out, n, NULL);
 }
 
+ramet_status http_turn_session(ramet_call *call, const char *turn, const char **session)
+{
+    client_call *c = CALL(call);
+    target t;
+    json_doc d;
+    ramet_turn found = {0};
+    *session = NULL;
+    target_init(&t, c, "/turns/%s", turn);
+    ramet_status st = ask(&t, "GET", NULL, &d);
+    if (st == RAMET_TURN_NOT_FOUND)
+        return RAMET_OK;
+    if (st == RAMET_OK)
+        form_read(c->arena, &d, d.nodes, &form_turn, &found, NULL);
+    *session = found.session;
+    return st;
+}
+
 /* The server has written the messages: they are told as if they had been kept. */
 ramet_status http_turn_prompt(ramet_call *call, const char *session, const char *turn,
                               ramet_prompt **out)

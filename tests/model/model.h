@@ -273,8 +273,6 @@ m_set model_sync(model *m, const char *user, const char *client, const char *id,
                  const ramet_entry_in *in, size_t n, const char *xh, m_answer *out);
 m_set model_merge(model *m, const char *user, const char *client, const char *id,
                   const ramet_merge_in *in, m_answer *out);
-/* Whether a user may know that end of a copy. */
-bool m_end_shown(const model *m, const m_session *s, const m_entry *e, const char *user);
 /* Whether what the caller gives is what is stored. */
 bool m_entry_equal(const m_entry *e, const ramet_entry_in *in);
 

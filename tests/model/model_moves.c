@@ -794,8 +794,3 @@ m_set model_merge(model *m, const char *user, const char *client, const char *id
     free(of.items);
     return bad ? bad : M(OK);
 }
-
-bool m_end_shown(const model *m, const m_session *s, const m_entry *e, const char *user)
-{
-    return !e->gone && m_shown(m, s, user);
-}

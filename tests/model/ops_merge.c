@@ -59,6 +59,12 @@ void run_merge(world *w, const op *o)
         same_session(w, got.session, a.session, w->user, false);
 }
 
+/* Whether the other end of a copy is there, and visible to a user. */
+static bool end_shown(const model *m, const m_session *s, const m_entry *e, const char *user)
+{
+    return !e->gone && m_shown(m, s, user);
+}
+
 static void end_compare(world *w, const ramet_entry_ref *list, size_t n, const m_session *s,
                         const m_entry *e)
 {
@@ -81,7 +87,7 @@ static bool came_from(const m_entry *to, const m_entry *e)
 static void ends_compare(world *w, const char *id, int64_t branch, const m_entry *e)
 {
     ramet_entry_ref *list;
-    size_t n = 0, want = e->from && m_end_shown(&w->m, e->of, e->from, w->user);
+    size_t n = 0, want = e->from && end_shown(&w->m, e->of, e->from, w->user);
     ramet_status st = ramet_origins(w->call, id, branch, e->id, &list, &n);
     if (st)
         world_fail(w, "origins", "%s", ramet_status_code(st));
@@ -94,7 +100,7 @@ static void ends_compare(world *w, const char *id, int64_t branch, const m_entry
     want = 0;
     for (size_t i = 0; i < w->m.entries.n && !world_failed(w); i++) {
         const m_entry *to = w->m.entries.items[i];
-        if (!came_from(to, e) || !m_end_shown(&w->m, to->by, to, w->user))
+        if (!came_from(to, e) || !end_shown(&w->m, to->by, to, w->user))
             continue;
         want++;
         end_compare(w, list, n, to->by, to);

@@ -1046,6 +1046,7 @@ test('overlays, and what an agent was sent', async () => {
   assert.equal((await good(s, 'DELETE', `sessions/lay/overlays/${id}`)).id, id);
   const { turn_id } = await good(s, 'POST', 'sessions/lay/messages', post({ text: 'well', agent: 'echo' }));
   assert.equal((await good(s, 'GET', `sessions/lay/turns/${turn_id}/prompt`)).known, true);
+  assert.equal((await good(s, 'GET', `turns/${turn_id}`)).session_id, 'lay');
 });
 
 test('paths: encoded, unknown, reserved, other methods', async () => {

@@ -133,6 +133,16 @@ test('the model is sent the context view, and the prompt of a turn is exactly wh
   const cli = await ramet(['show', 'a', '@-1', '--prompt', '--server', s.url]);
   assert.equal(cli.code, 0, cli.err);
   assert.deepEqual(JSON.parse(cli.out).messages, model.log[2].body.messages);
+  for (const where of [['--server', s.url], ['--db', s.db]]) {
+    const byTurn = await ramet(['show', three.turn_id, '--prompt', ...where]);
+    assert.equal(byTurn.code, 0, byTurn.err);
+    assert.deepEqual(JSON.parse(byTurn.out).messages, model.log[2].body.messages);
+  }
+  assert.equal((await must(s, 'GET', `turns/${three.turn_id}`)).session_id, 'a');
+  for (const [turn, options] of [['nobody'], [three.turn_id, { user: 'eve' }]]) {
+    const r = await call(s, 'GET', `turns/${turn}`, options);
+    assert.deepEqual([r.status, r.body.code, r.body.field], [404, 'turn_not_found', 'turn']);
+  }
   // a turn that was never sent anywhere
   await newSession(s, { id: 'b' });
   const none = await call(s, 'GET', at('a', '/turns/nobody/prompt'));

@@ -180,17 +180,29 @@ static const char *turn_named(cli *c, const char *session, int64_t branch, const
     return NULL;
 }
 
-static int show_prompt(cli *c, const char *session, int64_t branch)
+static int prompt_print(cli *c, const char *session, const char *turn)
 {
-    int code = 0;
     prompt_calls calls = {lib->ramet_turn_prompt, lib->ramet_read};
-    const char *turn = turn_named(c, session, branch, c->argc > 1 ? c->argv[1] : NULL, &code);
-    if (!turn)
-        return code;
     json_writer *w = json_begin(c);
     if (!prompt_show(c->call, &calls, session, turn, w))
         return cli_fail(c);
     return json_end(c);
+}
+
+/* `show TURN --prompt`, or `show SESSION [ENTRY|TURN] --prompt`. */
+static int show_prompt(cli *c)
+{
+    const char *session = NULL;
+    int64_t branch;
+    int code = 0;
+    if (c->argc == 1 && lib->ramet_turn_session(c->call, c->argv[0], &session) == RAMET_OK &&
+        session)
+        return prompt_print(c, session, c->argv[0]);
+    ramet_session *s = session_named(c, c->argv[0], &code);
+    if (!s || !branch_option(c, &branch, &code))
+        return code;
+    const char *turn = turn_named(c, s->id, branch, c->argc > 1 ? c->argv[1] : NULL, &code);
+    return turn ? prompt_print(c, s->id, turn) : code;
 }
 
 int cmd_show(cli *c)
@@ -199,11 +211,11 @@ int cmd_show(cli *c)
     size_t n;
     int64_t branch;
     int code = 0;
+    if (opt_flag(c, "prompt"))
+        return show_prompt(c);
     ramet_session *s = session_named(c, c->argv[0], &code);
     if (!s || !branch_option(c, &branch, &code))
         return code;
-    if (opt_flag(c, "prompt"))
-        return show_prompt(c, s->id, branch);
     if (opt_flag(c, "ancestry") || opt_flag(c, "children")) {
         ramet_status status = opt_flag(c, "ancestry")
                                   ? lib->ramet_ancestry(c->call, s->id, &list, &n)

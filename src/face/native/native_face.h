@@ -79,8 +79,8 @@ api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api
     api_statistics_get;
 api_handler api_store_stats, api_store_gc, api_store_fsck, api_store_index, api_store_backup,
     api_token_post, api_tokens_list, api_token_delete;
-api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_answer,
-    api_fan_out, api_edit_post, api_regenerate_post, api_prompt_get;
+api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_find,
+    api_turn_answer, api_fan_out, api_edit_post, api_regenerate_post, api_prompt_get;
 bool api_attachment_sink(request *q, const void *bytes, size_t n);
 
 /* ---- long pages, in pieces (face/native/long_page.c) */

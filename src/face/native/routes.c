@@ -193,6 +193,8 @@ ROUTE("GET", S1 "/turns", ROLE_USER, .name = "listTurns", .group = "Messages and
  .query = FIELDS(LIMIT(1000, "page size; default 50")), .statuses = E_SEE),
 ROUTE("GET", S1 "/turns/{turn}", ROLE_USER, .name = "getTurn", .group = "Messages and turns",
  .summary = "Get a turn", .success = 200, .answer = "Turn", .run = api_turn_get, .statuses = E_SEE " TURN_NOT_FOUND"),
+ROUTE("GET", V1 "/turns/{turn}", ROLE_USER, .name = "findTurn", .group = "Messages and turns",
+ .summary = "Get a turn of any session that you can see", .success = 200, .answer = "Turn", .run = api_turn_find, .statuses = "TURN_NOT_FOUND"),
 ROUTE("GET", S1 "/turns/{turn}/prompt", ROLE_USER, .name = "getPrompt", .group = "Messages and turns",
  .summary = "What the agent of a turn was sent", .success = 200, .answer = "Prompt", .run = api_prompt_get,
  .about = "Exactly what this server sent for the turn, the last time when it asked several times. `known` is false, and everything but `usage` null, for turns of older versions, "

@@ -302,6 +302,22 @@ void api_turn_get(request *q)
     face_answer(q, ramet_turn_get(c, face_path(q, "id"), face_path(q, "turn"), &out));
 }
 
+void api_turn_find(request *q)
+{
+    ramet_call *c = face_call(q);
+    ramet_turn *out = NULL;
+    const char *turn = face_path(q, "turn"), *session;
+    if (!c)
+        return;
+    ramet_status st = ramet_turn_session(c, turn, &session);
+    if (st == RAMET_OK && !session) {
+        request_fail(q, 404, "turn_not_found", "turn", "there is no turn %s", turn);
+        return;
+    }
+    api_show_at(q, &form_turn, &out);
+    face_answer(q, st == RAMET_OK ? ramet_turn_get(c, session, turn, &out) : st);
+}
+
 /* ------------------------------------------------------------------- prompts */
 
 void api_prompt_get(request *q)
