@@ -12,6 +12,7 @@
 #define CORE_COLUMNS_H
 
 #include "core/model/entry.h"
+#include "core/model/key.h"
 #include "core/event.h"
 
 static inline ramet_role col_role(db_stmt *q, int n)
@@ -75,6 +76,24 @@ static inline ramet_event_kind col_event_kind(db_stmt *q, int n)
 static inline int col_feedback(db_stmt *q, int n)
 {
     return (int)q_col_range(q, n, -1, 1, "feedback.value");
+}
+
+/* A column of an outer join may be NULL, which reads as 0. */
+static inline int64_t col_branch(db_stmt *q, int n)
+{
+    return q_col_range(q, n, 0, BRANCH_MAX, "branch.id");
+}
+
+/* The length of a path, or a position on one: keys are made of it. */
+static inline int64_t col_length(db_stmt *q, int n, const char *what)
+{
+    return q_col_range(q, n, 0, POS_MAX, what);
+}
+
+/* A number or a time that the next one is counted from. */
+static inline int64_t col_last(db_stmt *q, int n, const char *what)
+{
+    return q_col_range(q, n, 0, INT64_MAX - 1, what);
 }
 
 /* A number in the record of a session; it must leave room for sums with positions. */

@@ -17,6 +17,7 @@
 #include "core/access/share.h"
 #include "core/call.h"
 #include "core/check.h"
+#include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/entry.h"
 #include "core/change/move.h"
@@ -186,7 +187,7 @@ static int64_t number_last(txn *tx, int64_t tree)
 {
     db_stmt *q = db_query(tx->db, Q_overlay_last);
     q_int(q, 1, tree);
-    int64_t last = q_row(q) ? q_col_int(q, 0) : 0;
+    int64_t last = q_row(q) ? col_last(q, 0, "overlay.no") : 0;
     q_end(q);
     return last;
 }
@@ -366,11 +367,8 @@ static ramet_status text_check(ramet_call *c, const ramet_overlay_in *in)
 ramet_status ramet_overlay_set(ramet_call *c, const char *session, const ramet_overlay_in *in,
                                ramet_overlay_out *out)
 {
-    overlay_job j = {.session = session,
-                     .in = in,
-                     .reason = in->reason,
-                     .when_idle = in->when_idle,
-                     .out = out};
+    overlay_job j = {
+        .session = session, .in = in, .reason = in->reason, .when_idle = in->when_idle, .out = out};
     *out = (ramet_overlay_out){0};
     TRY(check_id(c, "entry_id", in->entry_id));
     if (in->action < RAMET_OVERLAY_HIDE || in->action > RAMET_OVERLAY_HIDE_BEFORE)

@@ -16,6 +16,7 @@
 #include "core/model/branch.h"
 
 #include "core/call.h"
+#include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
@@ -31,13 +32,13 @@
 void branch_from(db_stmt *q, int at, branch_row *b)
 {
     *b = (branch_row){
-        .meta = {.id = q_col_int(q, at),
+        .meta = {.id = col_branch(q, at),
                  .tree = q_col_int(q, at + 1),
                  .session = q_col_int(q, at + 2),
                  .log = (int)q_col_range(q, at + 3, RAMET_LOG_MAIN, RAMET_LOG_ADK, "branch.log"),
                  .parent = q_col_int(q, at + 4),
-                 .base = q_col_int(q, at + 5),
-                 .depth = q_col_int(q, at + 6),
+                 .base = col_length(q, at + 5, "branch.base"),
+                 .depth = col_length(q, at + 6, "branch.depth"),
                  .jump = q_col_int(q, at + 7),
                  .jump_base = q_col_int(q, at + 8),
                  .type = (int)q_col_range(q, at + 11, RAMET_EXPLICIT, RAMET_AUTO_REGENERATE,
@@ -45,7 +46,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         .over = q_col_int(q, at + 9),
         .delta = q_col_int(q, at + 10),
         .created = q_col_int(q, at + 12),
-        .len = q_col_int(q, at + 13),
+        .len = col_length(q, at + 13, "branch.len"),
         .live = q_col_int(q, at + 15) != 0,
         .touched = q_col_int(q, at + 16),
         .run = q_col_int(q, at + 17) != 0,

@@ -41,7 +41,7 @@ void session_from(db_stmt *q, arena *a, session_full *s)
         .adk = q_col_int(q, 21),
         .undo = q_col_int(q, 22),
         .redo = q_col_int(q, 23),
-        .moves = q_col_int(q, 24),
+        .moves = col_last(q, 24, "session.moves"),
         .archived = q_col_int(q, 25),
         .expires = q_col_int(q, 26),
         .created = q_col_int(q, 27),

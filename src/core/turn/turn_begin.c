@@ -166,7 +166,7 @@ static int64_t start_time(txn *tx, const branch_row *b)
     db_stmt *q = db_query(tx->db, Q_turn_last);
     q_int(q, 1, b->meta.tree);
     q_int(q, 2, b->meta.session);
-    int64_t last = q_row(q) ? q_col_int(q, 0) : 0;
+    int64_t last = q_row(q) ? col_last(q, 0, "turn.started") : 0;
     q_end(q);
     return tx->now > last ? tx->now : last + 1;
 }

@@ -151,7 +151,11 @@ static void branches_load(fsck *f)
     while (q_row(q)) {
         fsck_branch b = {0};
         branch_from(q, 0, &b.row);
-        b.sane = branch_sane(&b.row);
+        b.sane = db_status(f->tx.db) == RAMET_OK && branch_sane(&b.row);
+        if (!b.sane) {
+            b.row.meta.id = q_col_int(q, 0); /* the rows are searched by it */
+            db_clear(f->tx.db);
+        }
         b.of = session_at(f, b.row.meta.session);
         b.recorded = b.row.meta.base;
         if (b.sane && b.of)
