@@ -160,6 +160,49 @@ static stage stage_make(const char *id, bool link)
     return s;
 }
 
+/* ------------------------------------------------------ a write that comes later */
+
+/* More than the one statement of a single entry can take. */
+static ramet_status write_two(const stage *s)
+{
+    ramet_entry_in e[] = {{.id = "late", .role = RAMET_USER, .text = "late"},
+                          {.id = "later", .role = RAMET_USER, .text = "later"}};
+    ramet_append_out out;
+    return ramet_append(s->bob, s->session, &(ramet_append_in){.entries = e, .n = 2}, &out);
+}
+
+/* Node A remembers the session and bob's level as they were, and nothing tells it of the change:
+ * only the stamp, which is compared when it writes, does. */
+Test(revoke, what_a_node_remembers_is_compared)
+{
+    static const struct {
+        const char *name;
+        write_run run;
+    } writes[] = {{"an entry", write_guarded},
+                  {"two entries", write_two},
+                  {"an entry and a task", write_guarded_task},
+                  {"an entry with a key", write_serializable},
+                  {"a fork", write_fork}};
+    for (size_t k = 0; k < sizeof writes / sizeof *writes; k++)
+        for (int i = 0; i < REVOCATIONS; i++) {
+            const struct revocation *v = &revocations[i];
+            char id[16], sql[160];
+            snprintf(id, sizeof id, "s%zu-%d", k, i);
+            stage s = stage_make(id, v->link);
+            if (writes[k].run == write_fork) /* a fork needs more of the session than an append */
+                ok_for(s.bob, write_fork(&s));
+            ok_for(there, v->run(&s));
+            cr_expect_eq(writes[k].run(&s), v->refusal, "%s, %s", writes[k].name, v->name);
+            snprintf(sql, sizeof sql,
+                     "SELECT len FROM branch WHERE id=(SELECT head FROM session WHERE id='%s')",
+                     id);
+            cr_expect_eq(sql_number(sql), 3, "%s, %s", writes[k].name, v->name);
+        }
+    cr_expect_eq(sql_number("SELECT count(*) FROM task"), 0);
+    cr_expect_eq(sql_number("SELECT count(*) FROM session"),
+                 REVOCATIONS * (int)(sizeof writes / sizeof *writes + 1));
+}
+
 /* --------------------------------------------------------- a write that waits */
 
 static PGconn *blocker; /* holds what the write waits for */
