@@ -28,7 +28,7 @@ typedef struct holder {
 
 typedef struct bodies {
     pthread_mutex_t lock;
-    size_t max, max_each;                 /* `most`: all clients, identified or not */
+    size_t max, max_each;                 /* all clients, identified or not */
     size_t max_unknown, max_each_unknown; /* for unidentified clients */
     size_t bytes, bytes_unknown;
     holder *holders[BUCKETS];

@@ -47,6 +47,8 @@
          "the secret that seals browser sign-ins, the same on all nodes, at least 32 characters; default: a key in the database or, with a file, one that lasts as long as the process") \
     TEXT(cors, "cors-origins", "ORIGINS", "",                                                       \
          "web origins that may call, separated by commas; * allows any origin, without cookies")    \
+    SWITCH(private_urls, "private-source-urls", "off",                                              \
+           "allow fetching files from private and loopback addresses (memory-service: sourceUrl)")  \
     PART("OIDC")                                                                                    \
     TEXT(oidc_issuer, "oidc-issuer", "URL", "", "the issuer, exactly as in the claim iss")          \
     TEXT(oidc_jwks, "oidc-jwks", "FILE|URL", "",                                                    \
@@ -67,8 +69,6 @@
     PART("Logging")                                                                                 \
     WORD(log_format, "log-format", "logfmt|json", "logfmt", "the format of log lines on standard error") \
     WORD(log_level, "log-level", "error|warn|info|debug", "info", "the least severe level to log")  \
-    SWITCH(private_urls, "private-source-urls", "off",                                              \
-           "allow fetching files from private and loopback addresses (memory-service: sourceUrl)")  \
     SWITCH(access_log, "access-log", "off", "log every request")                                    \
     NUMBER(slow_ms, "slow-ms", 0, 3600000, "1000",                                                  \
            "log requests that take longer as slow; 0: never")                                       \

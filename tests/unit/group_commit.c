@@ -388,6 +388,62 @@ static ramet_status op_append(db *d, void *arg)
     return db_status(d);
 }
 
+static ramet_status guard_run(db *d, op *o, sql_id guard, int64_t stamp)
+{
+    static const uint8_t tip[32];
+    run_begin(d, o);
+    db_stmt *q = db_query(d, guard);
+    q_int(q, 1, empty.tree);
+    q_int(q, 2, stamp);
+    if (guard == Q_guard_fork) {
+        q_int(q, 3, empty.branch);
+        q_blob(q, 4, tip, sizeof tip);
+    }
+    q_guard(q);
+    return db_status(d);
+}
+
+static ramet_status op_guard_tree(db *d, void *arg)
+{
+    return guard_run(d, arg, Q_guard_tree, empty.stamp);
+}
+
+static ramet_status op_guard_fork(db *d, void *arg)
+{
+    return guard_run(d, arg, Q_guard_fork, empty.stamp);
+}
+
+/* The same, with rights that have changed since. */
+static ramet_status op_stale_tree(db *d, void *arg)
+{
+    return guard_run(d, arg, Q_guard_tree, empty.stamp + 1);
+}
+
+static ramet_status op_stale_fork(db *d, void *arg)
+{
+    return guard_run(d, arg, Q_guard_fork, empty.stamp + 1);
+}
+
+Test(group_commit, a_changed_stamp_fails_the_whole_group)
+{
+    op fine[] = {OP(op_guard_tree, 1), OP(op_guard_fork, 2), OP(op_write, 3)};
+    empty_make(1);
+    group_of(fine, 3);
+    for (int i = 0; i < 3; i++) {
+        expect_committed(&fine[i]);
+        cr_expect_eq(fine[i].runs, 1);
+    }
+    static const store_op stale[] = {op_stale_tree, op_stale_fork};
+    for (int k = 0; k < 2; k++) {
+        op ops[] = {OP(op_write, 10 * k + 11), OP(stale[k], 10 * k + 12)};
+        group_of(ops, 2);
+        for (int i = 0; i < 2; i++) {
+            expect_not_committed(&ops[i]);
+            cr_expect_eq(ops[i].runs, 2);
+        }
+    }
+}
+
 /* Runs the first n on a new connection, which is cut after so many exchanges (below 0: never);
  * returns how many were answered. */
 static int group_of_cut(lockstep *l, db_site *site, op *ops, size_t n, int exchanges)

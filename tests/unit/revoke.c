@@ -160,6 +160,49 @@ static stage stage_make(const char *id, bool link)
     return s;
 }
 
+/* ------------------------------------------------------ a write that comes later */
+
+/* More than the one statement of a single entry can take. */
+static ramet_status write_two(const stage *s)
+{
+    ramet_entry_in e[] = {{.id = "late", .role = RAMET_USER, .text = "late"},
+                          {.id = "later", .role = RAMET_USER, .text = "later"}};
+    ramet_append_out out;
+    return ramet_append(s->bob, s->session, &(ramet_append_in){.entries = e, .n = 2}, &out);
+}
+
+/* Node A remembers the session and bob's level as they were, and nothing tells it of the change:
+ * only the stamp, which is compared when it writes, does. */
+Test(revoke, what_a_node_remembers_is_compared)
+{
+    static const struct {
+        const char *name;
+        write_run run;
+    } writes[] = {{"an entry", write_guarded},
+                  {"two entries", write_two},
+                  {"an entry and a task", write_guarded_task},
+                  {"an entry with a key", write_serializable},
+                  {"a fork", write_fork}};
+    for (size_t k = 0; k < sizeof writes / sizeof *writes; k++)
+        for (int i = 0; i < REVOCATIONS; i++) {
+            const struct revocation *v = &revocations[i];
+            char id[16], sql[160];
+            snprintf(id, sizeof id, "s%zu-%d", k, i);
+            stage s = stage_make(id, v->link);
+            if (writes[k].run == write_fork) /* a fork needs more of the session than an append */
+                ok_for(s.bob, write_fork(&s));
+            ok_for(there, v->run(&s));
+            cr_expect_eq(writes[k].run(&s), v->refusal, "%s, %s", writes[k].name, v->name);
+            snprintf(sql, sizeof sql,
+                     "SELECT len FROM branch WHERE id=(SELECT head FROM session WHERE id='%s')",
+                     id);
+            cr_expect_eq(sql_number(sql), 3, "%s, %s", writes[k].name, v->name);
+        }
+    cr_expect_eq(sql_number("SELECT count(*) FROM task"), 0);
+    cr_expect_eq(sql_number("SELECT count(*) FROM session"),
+                 REVOCATIONS * (int)(sizeof writes / sizeof *writes + 1));
+}
+
 /* --------------------------------------------------------- a write that waits */
 
 static PGconn *blocker; /* holds what the write waits for */
@@ -282,6 +325,12 @@ static void *revoker_main(void *arg)
     return NULL;
 }
 
+/* Other tests run in other schemas of the same database: the lock is one of this schema, and a
+ * connection counts when it holds a lock on a table of it. */
+#define GATE "4711,hashtext(current_schema())"
+#define USES(table)                                                                                \
+    "EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid=a.pid AND l.relation='" table "'::regclass)"
+
 /* A writer of this kind of event waits in its commit while `blocker` has a lock. It polls: the wait
  * for a lock would be over after lock_timeout. */
 static void commits_wait(ramet_event_kind kind)
@@ -289,7 +338,7 @@ static void commits_wait(ramet_event_kind kind)
     char sql[600];
     snprintf(sql, sizeof sql,
              "CREATE FUNCTION commit_waits() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN "
-             "WHILE NOT pg_try_advisory_xact_lock_shared(4711) LOOP PERFORM pg_sleep(0.002); "
+             "WHILE NOT pg_try_advisory_xact_lock_shared(" GATE ") LOOP PERFORM pg_sleep(0.002); "
              "END LOOP; RETURN NULL; END';"
              "CREATE CONSTRAINT TRIGGER commit_waits AFTER INSERT ON outbox DEFERRABLE INITIALLY "
              "DEFERRED FOR EACH ROW WHEN (NEW.kind=%d) EXECUTE FUNCTION commit_waits()",
@@ -299,8 +348,8 @@ static void commits_wait(ramet_event_kind kind)
 
 static void until_committing(PGconn *look)
 {
-    while (!ask_number(look, "SELECT count(*) FROM pg_stat_activity WHERE wait_event='PgSleep' AND "
-                             "datname=current_database()"))
+    while (!ask_number(look, "SELECT count(*) FROM pg_stat_activity a WHERE wait_event='PgSleep' "
+                             "AND " USES("outbox")))
         rest();
 }
 
@@ -308,12 +357,14 @@ static void until_committing(PGconn *look)
  * for the writer itself. */
 static void until_committed(PGconn *look, const revoker *r, int64_t stamp)
 {
-    char sql[300];
-    snprintf(sql, sizeof sql,
-             "SELECT count(*)+(SELECT count(*) FROM pg_stat_activity WHERE "
-             "wait_event_type='Lock' AND datname=current_database()) "
-             "FROM tree t JOIN session s ON s.tree=t.tree WHERE s.id='%s' AND t.stamp>%lld",
-             r->s->session, (long long)stamp);
+    char sql[400];
+    snprintf(
+        sql, sizeof sql,
+        "SELECT count(*)+(SELECT count(*) FROM pg_stat_activity a WHERE "
+        "wait_event_type='Lock' AND " USES(
+            "tree") ") "
+                    "FROM tree t JOIN session s ON s.tree=t.tree WHERE s.id='%s' AND t.stamp>%lld",
+        r->s->session, (long long)stamp);
     while (!ask_number(look, sql))
         rest();
     for (int i = 0; i < 30 && !r->answered; i++)
@@ -338,12 +389,12 @@ static void wait_in_commit(write_run run, ramet_event_kind kind,
         int64_t stamp = ask_number(look, sql);
         if (!i)
             commits_wait(kind);
-        ask_number(blocker, "SELECT pg_advisory_lock(4711)");
+        ask_number(blocker, "SELECT pg_advisory_lock(" GATE ")");
         cr_assert_eq(pthread_create(&writing, NULL, writer_main, &w), 0);
         until_committing(look);
         cr_assert_eq(pthread_create(&revoking, NULL, revoker_main, &r), 0);
         until_committed(look, &r, stamp);
-        ask_number(blocker, "SELECT pg_advisory_unlock(4711)");
+        ask_number(blocker, "SELECT pg_advisory_unlock(" GATE ")");
         pthread_join(writing, NULL);
         pthread_join(revoking, NULL);
         ok_for(there, r.status);
@@ -394,14 +445,14 @@ Test(revoke, gc_waits_for_a_fork_that_commits)
     revoker r = {.s = &s, .v = &gc, .count = sessions_of};
     pthread_t writing, collecting;
     commits_wait(RAMET_EVENT_FORKED);
-    ask_number(blocker, "SELECT pg_advisory_lock(4711)");
+    ask_number(blocker, "SELECT pg_advisory_lock(" GATE ")");
     cr_assert_eq(pthread_create(&writing, NULL, writer_main, &w), 0);
     until_committing(look);
     tick(8 * 86400 * SECOND);
     cr_assert_eq(pthread_create(&collecting, NULL, revoker_main, &r), 0);
     until_committed(look, &r, stamp);
     cr_expect(!r.answered);
-    ask_number(blocker, "SELECT pg_advisory_unlock(4711)");
+    ask_number(blocker, "SELECT pg_advisory_unlock(" GATE ")");
     pthread_join(writing, NULL);
     pthread_join(collecting, NULL);
     ok_for(there, r.status);

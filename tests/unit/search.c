@@ -550,3 +550,47 @@ Test(search, an_index_is_made_anew_without_events)
     ok(ramet_search_update(T.call, false, &n));
     cr_assert_eq(n, 0);
 }
+
+/* ---- a search that nobody waits for */
+
+typedef struct patience {
+    int asked, left; /* it stops when it was asked so often; below 0: never */
+} patience;
+
+static bool impatient(void *arg)
+{
+    patience *p = arg;
+    p->asked++;
+    p->left -= p->left > 0;
+    return p->left == 0;
+}
+
+Test(search, one_that_nobody_waits_for_stops)
+{
+    ramet_entry_in entries[500];
+    ramet_append_out out;
+    ramet_hits hits;
+    const ramet_search_in in = {.query = "common", .limit = 200};
+    make("s");
+    for (size_t i = 0; i < 500; i++)
+        entries[i] = (ramet_entry_in){.role = RAMET_USER, .text = "common words"};
+    for (int i = 0; i < 8; i++)
+        ok(ramet_append(T.call, "s", &(ramet_append_in){.entries = entries, .n = 500}, &out));
+    ok(ramet_search(T.call, &in, &hits)); /* which also indexes them */
+    cr_assert_eq(hits.n, 200);
+    patience p = {.left = -1};
+    ramet_call_stop_when(T.call, impatient, &p);
+    ok(ramet_search(T.call, &in, &hits));
+    int whole = p.asked;
+    cr_assert_gt(whole, 2, "it is asked");
+    /* Wherever it is stopped, it ends there, and leaves the next one unharmed. */
+    for (int i = 1; i <= whole; i += 1 + whole / 20) {
+        p = (patience){.left = i};
+        refused(RAMET_STOP, "", ramet_search(T.call, &in, &hits));
+        cr_expect_eq(hits.n, 0);
+        cr_expect_leq(p.asked, i + 3, "%d of %d, asked %d times", i, whole, p.asked);
+    }
+    ramet_call_stop_when(T.call, NULL, NULL);
+    ok(ramet_search(T.call, &in, &hits));
+    cr_assert_eq(hits.n, 200);
+}

@@ -129,9 +129,15 @@ typedef struct page {
     bool full;          /* there is at least one more */
 } page;
 
+/* Whether the index or the store has failed, or was stopped because nobody waits any more. */
+static bool has_failed(const finder *f)
+{
+    return db_status(fts_db(f->index)) != RAMET_OK || db_status(f->tx.db) != RAMET_OK;
+}
+
 static void page_add(finder *f, page *p, const window *w, size_t from, const fts_want *r)
 {
-    for (size_t i = from; i < w->n && !p->full; i++) {
+    for (size_t i = from; i < w->n && !p->full && !has_failed(f); i++) {
         const fts_doc *d = &w->items[i];
         ramet_hit h;
         if (!hit_make(f, d, &h))
@@ -199,8 +205,8 @@ static ramet_status page_find(finder *f, page *p)
         window_read(f, &want, &w);
         p->out->bounded |= w.more;
         page_add(f, p, &w, cursor ? window_after(&w, &from) : 0, &want);
-        if (p->full || !w.more)
-            return RAMET_OK;
+        if (p->full || !w.more || has_failed(f))
+            return RAMET_OK; /* the caller looks for a failure */
         w.high = w.lowest - 1;
         cursor = NULL;
     }
