@@ -286,7 +286,7 @@ ramet_status http_overlays(ramet_call *call, const char *session, int64_t branch
     return ASK_LIST(&t, form_overlay_list, out, n, NULL);
 }
 
-/* The server has written the messages: they are told as if they had been kept. */
+/* The server has written the messages: returned here as if they had been stored. */
 ramet_status http_turn_prompt(ramet_call *call, const char *session, const char *turn,
                               ramet_prompt **out)
 {
