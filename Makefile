@@ -70,7 +70,7 @@ c_of = $(sort $(shell find $(1:%=src/%) -name '*.c'))
 LIB_SRC := $(call c_of,base store core)
 SERVER_SRC := $(call c_of,form http grpc identity runtime turns live agent face server)
 BIN_SRC := $(SERVER_SRC) $(call c_of,client acp cli)
-BENCH_SRC := $(wildcard bench/*.c)
+BENCH_SRC := $(wildcard bench/*.c bench/cases/*.c)
 WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 # The messages of gRPC: made from proto/, and from the files of protobuf that those use.
@@ -143,7 +143,7 @@ $(B)/ramet: $(BIN_OBJ) $(B)/libramet.a
 	$(SAY) LD $@
 	$(HUSH)$(CC) $(LDFLAGS) $(BIN_OBJ) $(B)/libramet.a $(LIBS) $(BIN_LIBS) -o $@
 
-# The benchmark is no part of the product; it measures the ramet beside it.
+# The benchmark is not part of the product; it measures the ramet in the same folder.
 setup-bench:
 	@tools/setup bench
 $(BENCH_SRC:%.c=$(B)/obj/%.o): CFLAGS += -I.

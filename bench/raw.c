@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct raw {
-    sqlite3 *h;
+    sqlite3 *db;
     sqlite3_stmt *insert, *one;
     const char *path;
     bool arrival;
@@ -40,23 +40,24 @@ raw *raw_open(const bench *b, const char *name, raw_order order)
     raw *r = xcalloc(1, sizeof *r);
     r->path = xstrdup(scratch_path(b, name));
     r->arrival = order == RAW_ARRIVAL;
-    check(r->h, sqlite3_open(r->path, &r->h), name);
-    raw_exec(r->h, "PRAGMA page_size=4096;PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;"
-                   "PRAGMA mmap_size=0;PRAGMA cache_size=-8192;PRAGMA temp_store=MEMORY;"
-                   "PRAGMA cell_size_check=ON;PRAGMA wal_autocheckpoint=4000;"
-                   "PRAGMA journal_size_limit=67108864");
+    check(r->db, sqlite3_open(r->path, &r->db), name);
+    raw_exec(r->db, "PRAGMA page_size=4096;PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;"
+                    "PRAGMA mmap_size=0;PRAGMA cache_size=-8192;PRAGMA temp_store=MEMORY;"
+                    "PRAGMA cell_size_check=ON;PRAGMA wal_autocheckpoint=4000;"
+                    "PRAGMA journal_size_limit=67108864");
     /* The columns of the store's entry table. */
-    raw_exec(r->h,
+    raw_exec(r->db,
              "CREATE TABLE entry(k INTEGER PRIMARY KEY, tree BIGINT NOT NULL, id TEXT NOT NULL,"
              " hash BLOB NOT NULL, role INT NOT NULL, channel TEXT, format TEXT, turn_id TEXT,"
              " author TEXT, client TEXT, created BIGINT NOT NULL, text TEXT, parts TEXT,"
              " body TEXT, flags INT NOT NULL, peer INT NOT NULL, key_id INT NOT NULL);"
              "CREATE TABLE one(id INTEGER PRIMARY KEY, at BIGINT NOT NULL, word TEXT NOT NULL)");
     if (order == RAW_KEYED_INDEX)
-        raw_exec(r->h, "CREATE INDEX entry_by_id ON entry(id,tree)");
-    r->insert = raw_prepare(r->h, "INSERT INTO entry(k,tree,id,hash,role,client,created,text,flags,"
-                                  "peer,key_id) VALUES(?1,?2,?3,?4,1,'bench',?5,?6,0,0,0)");
-    r->one = raw_prepare(r->h, "INSERT INTO one(at,word) VALUES(?1,'a short row')");
+        raw_exec(r->db, "CREATE INDEX entry_by_id ON entry(id,tree)");
+    r->insert =
+        raw_prepare(r->db, "INSERT INTO entry(k,tree,id,hash,role,client,created,text,flags,"
+                           "peer,key_id) VALUES(?1,?2,?3,?4,1,'bench',?5,?6,0,0,0)");
+    r->one = raw_prepare(r->db, "INSERT INTO one(at,word) VALUES(?1,'a short row')");
     return r;
 }
 
@@ -64,7 +65,7 @@ void raw_close(raw *r)
 {
     sqlite3_finalize(r->insert);
     sqlite3_finalize(r->one);
-    sqlite3_close(r->h);
+    sqlite3_close(r->db);
     file_remove(r->path);
     free((char *)r->path);
     free(r);
@@ -72,17 +73,17 @@ void raw_close(raw *r)
 
 void raw_begin(raw *r)
 {
-    raw_exec(r->h, "BEGIN IMMEDIATE");
+    raw_exec(r->db, "BEGIN IMMEDIATE");
 }
 
 void raw_commit(raw *r)
 {
-    raw_exec(r->h, "COMMIT");
+    raw_exec(r->db, "COMMIT");
 }
 
 static void run(raw *r, sqlite3_stmt *s)
 {
-    check(r->h, sqlite3_step(s), "insert");
+    check(r->db, sqlite3_step(s), "insert");
     sqlite3_reset(s);
 }
 
@@ -114,10 +115,10 @@ void raw_copy(raw *r, int64_t n)
              "turn_id,author,client,created,text,parts,body,flags,peer,key_id FROM entry "
              "WHERE k>=1 AND k<=%lld;COMMIT",
              (long long)to, (long long)n);
-    raw_exec(r->h, sql);
+    raw_exec(r->db, sql);
 }
 
 sqlite3 *raw_handle(raw *r)
 {
-    return r->h;
+    return r->db;
 }

@@ -186,6 +186,18 @@ for name in $(grep -ohE '`[a-z0-9_/]+\.[ch]`' docs/architecture.md "$model" docs
 done
 is "every file named is in the code" "$missing" ""
 
+# Names of types, members and columns, too; those of the wire stand in the texts of the code.
+missing=''
+for name in $(grep -oh '`[a-z0-9]*_[a-z_0-9]*`' docs/architecture.md | tr -d '`' | sort -u); do
+    grep -rqw "$name" src include || missing+="$name "
+done
+is "every name of the architecture page is in the code" "$missing" ""
+missing=''
+for name in $(grep -ohE '`[a-z0-9_.-]+(/[a-z0-9_.-]+)*/?`' docs/architecture.md | tr -d '`' | grep / | sort -u); do
+    [ -e "$name" ] || [ -e "src/$name" ] || missing+="$name "
+done
+is "every path of the architecture page is there" "$missing" ""
+
 # The walks of the architecture page: functions, statements and files, without quotes around them.
 walks=$(awk '/^```/ { on = !on; next } on' docs/architecture.md)
 missing=''
@@ -198,6 +210,29 @@ for name in $(grep -oE '\b[a-z0-9_/]+\.[ch]\b' <<<"$walks" | sort -u); do
     [ -e "src/$name" ] || [ -n "$(find src include -name "$name")" ] || missing+="$name "
 done
 is "every file of a walk is in the code" "$missing" ""
+# "NAME  FILE.c": the function is defined in that file.
+missing='' steps=0
+while read -r name file; do
+    steps=$((steps + 1))
+    for f in $(find src -path "*/$file"); do
+        grep -Eq "^[a-z].*\b$name\(" "$f" && continue 2
+    done
+    missing+="$name($file) "
+done < <(grep -oE '\b[a-z][a-z0-9_]+ +[a-z0-9_/]+\.c\b' <<<"$walks")
+is "every function of a walk is in the file named with it" "$missing" ""
+ok "the walks name files" test "$steps" -ge 30
+for walk in append fork read request 'gRPC call' turn; do
+    ok "there is a walk of one $walk" grep -qx "## The path of one $walk" docs/architecture.md
+done
+
+# The READMEs of the rooms name files of their own folder, or by their place in src/.
+missing=''
+while read -r readme; do
+    for name in $(grep -ohE '`[a-z0-9_/]+\.(c|h|def)`' "$readme" | tr -d '`' | sort -u); do
+        [ -e "$name" ] || [ -n "$(find "${readme%/*}" src include tests bench -path "*/$name" -print -quit)" ] || missing+="$readme:$name "
+    done
+done < <(find src bench -name README.md)
+is "every file that the README of a room names is there" "$missing" ""
 
 # Every room is mapped and has a README; a folder inside a room is told in the room's.
 missing=''

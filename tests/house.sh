@@ -110,6 +110,15 @@ face/native ramet/memory.h yes
 cli core/txn.h no
 cli store/db.h no
 X
+rm -rf "$tmp/r"
+mkdir -p "$tmp/r/src/base" "$tmp/r/src/cli/commands"
+for i in {1..31}; do
+    echo "$spdx" | tee "$tmp/r/src/base/a$i.c" >"$tmp/r/src/cli/commands/a$i.c"
+done
+is "caught: a folder of 31 files, but for commands" "$("$rules" "$tmp/r" 2>/dev/null)" \
+    "src/base: 31 files; split the folder (30 is the most)"
+bad "a benchmark that includes the server" bench/a.c "$spdx
+#include \"server/server.h\"" "bench may not include \"server/server.h\""
 bad "the engine in core" src/core/a.c "$spdx
 #include <sqlite3.h>" "may not include <sqlite3.h>"
 bad "a layer nobody knows" src/attic/a.c "$spdx" "the layer attic is not known"

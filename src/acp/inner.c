@@ -226,9 +226,9 @@ static void option_ask(proxy *p, flow *f, const char *id, const char *value)
 static void options_next(proxy *p, flow *f, const message *m)
 {
     json_doc d, want;
-    const char *told = m && m->result ? message_raw(m, m->result, "configOptions") : NULL;
-    if (told)
-        result_set(p, f, "configOptions", told);
+    const char *options = m && m->result ? message_raw(m, m->result, "configOptions") : NULL;
+    if (options)
+        result_set(p, f, "configOptions", options);
     if (f->want_config &&
         json_parse(p->mem, f->want_config, strlen(f->want_config), 0, &want, NULL) &&
         json_parse(p->mem, f->result, strlen(f->result), 0, &d, NULL)) {

@@ -43,7 +43,7 @@ static void grave_add(proxy *p, const char *inner)
         complain("that %s was deleted could not be remembered: %s", inner, store_error(p));
 }
 
-/* ------------------------------------------------------------------ what is not told twice */
+/* ------------------------------------------------------------------ deleted sessions */
 
 static void hidden_add(proxy *p, ids *set, const ramet_session *r)
 {

@@ -265,7 +265,7 @@ static void load_recorded(proxy *p, flow *f, const ramet_session *r)
 static ramet_status adopted_store(proxy *p, flow *f)
 {
     session *s = f->own;
-    ids *heard = ids_of(p, s->tree);
+    ids *seen = ids_of(p, s->tree);
     options_keep(s, f);
     setup_read(p, s, f->result);
     ramet_status rc = record_new(p, s);
@@ -275,11 +275,11 @@ static ramet_status adopted_store(proxy *p, flow *f)
         return rc;
     ids *now = ids_of(p, s->tree);
     free(now->slots);
-    now->slots = heard->slots;
-    now->n = heard->n;
-    now->cap = heard->cap;
-    heard->slots = NULL;
-    heard->n = heard->cap = 0;
+    now->slots = seen->slots;
+    now->n = seen->n;
+    now->cap = seen->cap;
+    seen->slots = NULL;
+    seen->n = seen->cap = 0;
     f->own = NULL;
     s->next = p->sessions;
     p->sessions = s;

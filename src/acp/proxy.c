@@ -169,14 +169,14 @@ static void idle(proxy *p, bool all)
     arena_reset(p->mem);
 }
 
-static void lines_take(proxy *p, lines_in *in, void (*hear)(proxy *p, char *line, size_t n))
+static void lines_take(proxy *p, lines_in *in, void (*handle)(proxy *p, char *line, size_t n))
 {
     char *line;
     size_t n;
     line_kind kind;
     while ((kind = lines_next(in, &line, &n)) != LINE_NONE) {
         if (kind == LINE_WHOLE)
-            hear(p, line, n);
+            handle(p, line, n);
         else if (in == &p->from_editor)
             editor_error(p, "null", JSONRPC_INVALID, "the line is longer than 64 MiB", NULL);
         else

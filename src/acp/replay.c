@@ -98,7 +98,7 @@ static void body_send(proxy *p, const char *outer, const ramet_entry *e, ids *to
 
 /* Uses separate memory for each entry, so that a long history takes no more than a short one. */
 static ramet_status each_entry(proxy *p, const char *outer, ramet_view view, int64_t keep,
-                               void (*tell)(proxy *p, const ramet_entry *e, void *arg), void *arg)
+                               void (*send)(proxy *p, const ramet_entry *e, void *arg), void *arg)
 {
     ramet_stream *stream;
     const ramet_entry *e;
@@ -110,7 +110,7 @@ static ramet_status each_entry(proxy *p, const char *outer, ramet_view view, int
     p->mem = arena_new();
     while ((rc = p->lib->ramet_stream_next(stream, &e)) == RAMET_OK && e &&
            (keep < 0 || e->position < keep)) {
-        tell(p, e, arg);
+        send(p, e, arg);
         arena_reset(p->mem);
     }
     p->lib->ramet_stream_close(stream);

@@ -54,7 +54,7 @@ void post_free(post *o)
     free(o);
 }
 
-/* ------------------------------------------------------------------ what the server tells */
+/* ------------------------------------------------------------------ the server's events */
 
 static void text_send(run *r, arena *a, const char *kind, const char *text)
 {
@@ -155,9 +155,9 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
 static void *talk_main(void *arg)
 {
     run *r = arg;
-    client_heard heard = {.event = on_event, .arg = r};
+    client_events events = {.event = on_event, .arg = r};
     ramet_call *call = r->lib->ramet_call_new(r->store, r->user, "ramet-acp");
-    r->rc = client_message(call, r->session, "messages", r->body, &heard);
+    r->rc = client_message(call, r->session, "messages", r->body, &events);
     if (r->rc != RAMET_OK)
         snprintf(r->error, sizeof r->error, "%s", r->lib->ramet_call_error(call)->message);
     r->lib->ramet_call_free(call);

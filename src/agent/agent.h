@@ -51,7 +51,7 @@ typedef struct agent_turn {
 /* What an agent was sent (agent/prompt.h). Its texts live during the call. */
 typedef struct agent_prompt {
     const char *instructions; /* a system prompt; "" when there is none */
-    const char *settings;     /* JSON object: what was sent beside instructions and messages */
+    const char *settings;     /* JSON object: what was sent besides instructions and messages */
     const char *messages;     /* JSON array, as they were sent */
     bool as_stored;           /* the messages are those that the kind's `messages` makes of the
                                  history, the entries that the turn has recorded so far included */
@@ -147,7 +147,7 @@ const char *agent_call_id(char out[AGENT_CALL_ID]);
 void agent_fail(agent_result *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Replaces a secret that the other side has quoted with asterisks. */
 void agent_hide(char *text, const char *secret);
-/* Tells the sink what is sent, if it wants to know. */
+/* Passes what is sent to the sink, if it wants that. */
 void agent_sent(const agent_sink *s, const agent_prompt *p);
 /* Waits; false as soon as the turn is cancelled. */
 bool agent_sleep(const agent_sink *s, int64_t ms);

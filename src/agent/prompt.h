@@ -5,7 +5,7 @@
  * Kept is a JSON object:
  *
  *   instructions   a system prompt
- *   settings       what was sent beside it and the messages: model, options …
+ *   settings       what was sent besides it and the messages: model, options …
  *   messages       as they were sent; left out where they are what the agent's kind makes of the
  *                  history (agent_kind.messages)
  *   digest         SHA-256 of the messages as they were sent, in hex

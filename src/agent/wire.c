@@ -28,7 +28,7 @@ typedef struct transfer {
     struct curl_slist *headers;
     int64_t started, last; /* last: time of the newest byte; 0 before the first */
     CURLcode rc;
-    char told[CURL_ERROR_SIZE]; /* libcurl's message for rc; may be empty */
+    char detail[CURL_ERROR_SIZE]; /* libcurl's message for rc; may be empty */
 } transfer;
 
 void wire_open(void)
@@ -127,7 +127,7 @@ static bool transfer_open(transfer *t)
     /* limit_next() bounds the whole. */
     curl_setup(t->curl, in->url, (long)in->limits->connect_ms, 0, body_add, t);
     curl_easy_setopt(t->curl, CURLOPT_QUICK_EXIT, 1L); /* do not wait for a slow name server */
-    curl_easy_setopt(t->curl, CURLOPT_ERRORBUFFER, t->told);
+    curl_easy_setopt(t->curl, CURLOPT_ERRORBUFFER, t->detail);
     if (in->ca_file && *in->ca_file) {
         curl_easy_setopt(t->curl, CURLOPT_CAINFO, in->ca_file);
         curl_easy_setopt(t->curl, CURLOPT_CAPATH, NULL);
@@ -217,7 +217,7 @@ static const char *broken_text(const transfer *t)
     bool answered = t->out->status != 0;
     if (answered && (t->rc == CURLE_PARTIAL_FILE || t->rc == CURLE_RECV_ERROR))
         return "the connection was closed";
-    return t->out->untrusted && *t->told ? t->told : curl_easy_strerror(t->rc);
+    return t->out->untrusted && *t->detail ? t->detail : curl_easy_strerror(t->rc);
 }
 
 static void transfer_end(transfer *t)

@@ -33,8 +33,8 @@ static void descriptors_seal(void)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* Runs in the forked process and does not return; `told` carries errno when the start fails. */
-static void child_run(const int in[2], const int out[2], int told, const child_how *how)
+/* Runs in the forked process and does not return; `report` carries errno when the start fails. */
+static void child_run(const int in[2], const int out[2], int report, const child_how *how)
 {
     sigset_t none;
     setsid();
@@ -50,7 +50,7 @@ static void child_run(const int in[2], const int out[2], int told, const child_h
     if (!how->folder || chdir(how->folder) == 0)
         execvpe(how->argv[0], how->argv, how->env ? how->env : environ);
     int why = errno;
-    ssize_t put = write(told, &why, sizeof why);
+    ssize_t put = write(report, &why, sizeof why);
     _exit(put > 0 ? 127 : 126);
 }
 
@@ -73,17 +73,17 @@ bool child_start(child *c, char *const *argv, const char *folder)
 }
 
 /* What the forked process reports: 0 when the program runs, else errno. */
-static int start_result(int told, pid_t pid)
+static int start_result(int report, pid_t pid)
 {
     int why = 0;
-    while (pid > 0 && read(told, &why, sizeof why) < 0 && errno == EINTR)
+    while (pid > 0 && read(report, &why, sizeof why) < 0 && errno == EINTR)
         ;
     return why;
 }
 
 bool child_start_as(child *c, const child_how *how)
 {
-    int in[2], out[2], told[2];
+    int in[2], out[2], report[2];
     *c = (child)CHILD_NONE;
     if (pipe2(in, O_CLOEXEC) != 0)
         return false;
@@ -91,18 +91,18 @@ bool child_start_as(child *c, const child_how *how)
         close_both(in);
         return false;
     }
-    if (pipe2(told, O_CLOEXEC) != 0) {
+    if (pipe2(report, O_CLOEXEC) != 0) {
         close_both(in);
         close_both(out);
         return false;
     }
     c->pid = fork();
     if (c->pid == 0)
-        child_run(in, out, told[1], how);
+        child_run(in, out, report[1], how);
     int why = c->pid < 0 ? errno : 0;
     close(in[0]);
     close(out[1]);
-    close(told[1]);
+    close(report[1]);
     c->in = in[1];
     c->out = out[0];
     if (c->pid > 0) /* a pidfd is always close-on-exec */
@@ -112,8 +112,8 @@ bool child_start_as(child *c, const child_how *how)
         kill(c->pid, SIGKILL);
     }
     if (!why)
-        why = start_result(told[0], c->pid);
-    close(told[0]);
+        why = start_result(report[0], c->pid);
+    close(report[0]);
     if (!why)
         return true;
     if (c->pid > 0)

@@ -141,7 +141,7 @@ size_t json_escape(const char *s, size_t n, uint32_t *cp)
 {
     size_t size = n;
     *cp = '\\';
-    escape_read(s, n, cp, &size); /* of half a pair it tells the half and its size, too */
+    escape_read(s, n, cp, &size); /* for half a pair, it returns the half and its size */
     return size;
 }
 

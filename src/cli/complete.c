@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct place {
+typedef struct completion {
     const command_def *cmd;
     const option_def *wants; /* the option whose value is being typed */
     const char *prefix;      /* the part of the word or value typed so far */
@@ -23,9 +23,9 @@ typedef struct place {
     const char *first;       /* the first of them: usually the session */
     const char *db, *server, *token, *user;
     bool plain; /* after -- */
-} place;
+} completion;
 
-static void offer(const place *p, const char *word, const char *text)
+static void offer(const completion *p, const char *word, const char *text)
 {
     if (strncmp(word, p->prefix, strlen(p->prefix)) == 0)
         printf("%s%s%s%s\n", p->before, word, text && *text ? "\t" : "", text ? text : "");
@@ -48,7 +48,7 @@ static const option_def *option_of(const command_def *cmd, const char *word)
     return NULL;
 }
 
-static void remember(place *p, const option_def *o, const char *value)
+static void remember(completion *p, const option_def *o, const char *value)
 {
     if (strcmp(o->name, "db") == 0)
         p->db = value;
@@ -60,7 +60,7 @@ static void remember(place *p, const option_def *o, const char *value)
         p->user = value;
 }
 
-static void pass_word(place *p, const char *word)
+static void pass_word(completion *p, const char *word)
 {
     if (p->wants) {
         remember(p, p->wants, word);
@@ -81,9 +81,9 @@ static void pass_word(place *p, const char *word)
     }
 }
 
-static place place_find(cli *c)
+static completion completion_find(cli *c)
 {
-    place p = {.prefix = "", .before = ""};
+    completion p = {.prefix = "", .before = ""};
     for (int i = 0; i + 1 < c->argc; i++)
         pass_word(&p, c->argv[i]);
     if (c->argc)
@@ -101,7 +101,7 @@ static place place_find(cli *c)
 
 enum { MAX_OFFERED = 200 };
 
-static void offer_sessions(cli *c, const place *p)
+static void offer_sessions(cli *c, const completion *p)
 {
     ramet_list_in in = {.limit = MAX_OFFERED, .archived = RAMET_ARCHIVED_INCLUDE};
     ramet_session_list list;
@@ -116,7 +116,7 @@ static void offer_sessions(cli *c, const place *p)
     }
 }
 
-static void offer_branches(cli *c, const place *p)
+static void offer_branches(cli *c, const completion *p)
 {
     ramet_branch *list;
     size_t n;
@@ -130,7 +130,7 @@ static void offer_branches(cli *c, const place *p)
     }
 }
 
-static void offer_tags(cli *c, const place *p)
+static void offer_tags(cli *c, const completion *p)
 {
     ramet_tag_count *list;
     size_t n;
@@ -140,7 +140,7 @@ static void offer_tags(cli *c, const place *p)
         offer(p, list[i].tag, count_text(c, list[i].sessions, "session", "sessions"));
 }
 
-static bool place_open(cli *c, const place *p)
+static bool completion_open(cli *c, const completion *p)
 {
     ramet_options options = {.must_exist = true, .busy_ms = 200};
     ramet_error err;
@@ -154,10 +154,10 @@ static bool place_open(cli *c, const place *p)
 }
 
 /* Completion must never create a store, print an error or change anything. */
-static void offer_from_store(cli *c, const place *p, word_kind kind)
+static void offer_from_store(cli *c, const completion *p, word_kind kind)
 {
     const char *user = p->user ? p->user : getenv("RAMET_USER");
-    if (!place_open(c, p))
+    if (!completion_open(c, p))
         return;
     c->call = lib->ramet_call_new(c->store, user && *user ? user : "local", NULL);
     c->walk = lib->ramet_call_new(c->store, user && *user ? user : "local", NULL);
@@ -171,14 +171,14 @@ static void offer_from_store(cli *c, const place *p, word_kind kind)
 
 /* ------------------------------------------------------------------ answering */
 
-static void offer_commands(const place *p)
+static void offer_commands(const completion *p)
 {
     for (const command_def *d = cli_commands; d->name; d++)
         if (!(d->flags & CMD_HIDDEN))
             offer(p, d->name, d->summary);
 }
 
-static void offer_options(cli *c, const place *p)
+static void offer_options(cli *c, const completion *p)
 {
     const option_def *lists[] = {p->cmd ? p->cmd->options : NULL, cli_globals};
     for (size_t l = 0; l < 2; l++)
@@ -186,7 +186,7 @@ static void offer_options(cli *c, const place *p)
             offer(p, arena_printf(c->mem, "--%s", o->name), o->text);
 }
 
-static void offer_word(cli *c, const place *p, word_kind kind, const char *choices)
+static void offer_word(cli *c, const completion *p, word_kind kind, const char *choices)
 {
     if (choices) {
         char *words = arena_strdup(c->mem, choices), *rest = words, *word;
@@ -203,7 +203,7 @@ static void offer_word(cli *c, const place *p, word_kind kind, const char *choic
 
 int cmd_complete(cli *c)
 {
-    place p = place_find(c);
+    completion p = completion_find(c);
     const arg_def *a = p.cmd ? p.cmd->args : NULL;
     if (p.wants)
         offer_word(c, &p, p.wants->word, p.wants->choices);

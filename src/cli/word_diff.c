@@ -85,8 +85,8 @@ static void script_turn(script *s)
 
 /* Row d of the search: v[k] = how far diagonal k got; rows are kept to walk back. */
 typedef struct search {
-    const token *a, *b;
-    int n, m;
+    const token *left, *right;
+    int n_left, n_right;
     int *rows[MAX_EDITS + 1];
 } search;
 
@@ -110,12 +110,12 @@ static int search_run(arena *mem, search *s)
                     : goes_down(s, d, k) ? row_at(s, d - 1, k + 1)
                                          : row_at(s, d - 1, k - 1) + 1;
             int y = x - k;
-            while (x < s->n && y < s->m && y >= 0 && same(&s->a[x], &s->b[y])) {
+            while (x < s->n_left && y < s->n_right && y >= 0 && same(&s->left[x], &s->right[y])) {
                 x++;
                 y++;
             }
             s->rows[d][k + d] = x;
-            if (x == s->n && y == s->m)
+            if (x == s->n_left && y == s->n_right)
                 return d;
         }
     }
@@ -124,28 +124,28 @@ static int search_run(arena *mem, search *s)
 
 static void search_walk_back(const search *s, int d, script *out)
 {
-    int x = s->n, y = s->m;
+    int x = s->n_left, y = s->n_right;
     for (; d > 0; d--) {
         int k = x - y;
         bool down = goes_down(s, d, k);
         int from_k = down ? k + 1 : k - 1;
         int from_x = row_at(s, d - 1, from_k), from_y = from_x - from_k;
         while (x > from_x && y > from_y && (down ? y - 1 > from_y : x - 1 > from_x)) {
-            script_add(out, WORDS_SAME, &s->b[--y]);
+            script_add(out, WORDS_SAME, &s->right[--y]);
             x--;
         }
         if (down)
-            script_add(out, WORDS_NEW, &s->b[--y]);
+            script_add(out, WORDS_NEW, &s->right[--y]);
         else
-            script_add(out, WORDS_GONE, &s->a[--x]);
+            script_add(out, WORDS_GONE, &s->left[--x]);
     }
     while (y > 0)
-        script_add(out, WORDS_SAME, &s->b[--y]);
+        script_add(out, WORDS_SAME, &s->right[--y]);
 }
 
 static void edit_script(arena *mem, const token *a, int n, const token *b, int m, script *out)
 {
-    search s = {.a = a, .b = b, .n = n, .m = m};
+    search s = {.left = a, .right = b, .n_left = n, .n_right = m};
     script part = {.mem = mem};
     int d = search_run(mem, &s);
     if (d >= 0) {

@@ -119,18 +119,18 @@ ramet_status client_attached(const ramet_calls *lib, ramet_call *c, const char *
 /* ---- turns: only a server runs them */
 
 /* Callbacks for a turn. Both are called while client_message() runs. */
-typedef struct client_heard {
+typedef struct client_events {
     /* One event: its name ("turn.delta" …) and its data, which live until it returns. */
     void (*event)(void *arg, const char *name, arena *a, const json_doc *data);
     /* Called several times a second, and may cancel the turn. True: do not call it again. May be
      * NULL. */
     bool (*stop)(void *arg);
     void *arg;
-} client_heard;
+} client_events;
 /* Posts `json` to …/sessions/SESSION/ROUTE ("messages", "regenerate") and reads the answer to its
  * end. Over HTTP only. */
 ramet_status client_message(ramet_call *c, const char *session, const char *route, const char *json,
-                            const client_heard *heard);
+                            const client_events *events);
 /* The agents that a server has. */
 typedef struct client_agent {
     const char *name, *about;

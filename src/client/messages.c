@@ -11,28 +11,28 @@
 
 #define LINE_MAX_ ((size_t)64 << 20) /* an entry, plus some room */
 
-typedef struct listener {
+typedef struct event_reader {
     client_call *call;
-    const client_heard *heard;
+    const client_events *events;
     buf line;  /* incomplete */
     buf error; /* the body of an answer that is not a stream */
     char event[64];
     buf data;
-    bool stopped; /* heard->stop() has returned true */
-} listener;
+    bool stopped; /* events->stop() has returned true */
+} event_reader;
 
-static void event_end(listener *l)
+static void event_end(event_reader *l)
 {
     json_doc d;
     arena *a = arena_new();
     if (l->data.n && json_parse(a, l->data.data, l->data.n, SIZE_MAX, &d, NULL))
-        l->heard->event(l->heard->arg, l->event, a, &d);
+        l->events->event(l->events->arg, l->event, a, &d);
     arena_free(a);
     l->event[0] = 0;
     buf_clear(&l->data);
 }
 
-static void line_end(listener *l)
+static void line_end(event_reader *l)
 {
     size_t n = l->line.n;
     if (n && l->line.data[n - 1] == '\r')
@@ -50,7 +50,7 @@ static void line_end(listener *l)
 
 static size_t on_bytes(char *p, size_t size, size_t n, void *arg)
 {
-    listener *l = arg;
+    event_reader *l = arg;
     long status = 0;
     n *= size;
     curl_easy_getinfo(l->call->curl, CURLINFO_RESPONSE_CODE, &status);
@@ -74,17 +74,17 @@ static size_t on_bytes(char *p, size_t size, size_t n, void *arg)
 static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
     (void)a, (void)b, (void)c, (void)d;
-    listener *l = arg;
-    if (!l->stopped && l->heard->stop && l->heard->stop(l->heard->arg))
+    event_reader *l = arg;
+    if (!l->stopped && l->events->stop && l->events->stop(l->events->arg))
         l->stopped = true;
     return 0;
 }
 
 ramet_status client_message(ramet_call *call, const char *session, const char *route,
-                            const char *json, const client_heard *heard)
+                            const char *json, const client_events *events)
 {
     client_call *c = CALL(call);
-    listener l = {.call = c, .heard = heard};
+    event_reader l = {.call = c, .events = events};
     target t;
     memset(&c->err, 0, sizeof c->err);
     TRY(headers_check(c));

@@ -305,7 +305,7 @@ ramet_status http_turn_session(ramet_call *call, const char *turn, const char **
     return st;
 }
 
-/* The server has written the messages: they are told as if they had been kept. */
+/* The server has written the messages: returned here as if they had been stored. */
 ramet_status http_turn_prompt(ramet_call *call, const char *session, const char *turn,
                               ramet_prompt **out)
 {

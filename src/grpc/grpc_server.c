@@ -269,19 +269,19 @@ grpc_slice call_bytes(rpc *r)
  * users is refused. */
 static const char *call_header(request *q, const char *name)
 {
-    static const char *const heard[] = {"authorization", "x-api-key", "x-user-id", "x-client-id",
-                                        "x-request-id"};
+    static const char *const passed[] = {"authorization", "x-api-key", "x-user-id", "x-client-id",
+                                         "x-request-id"};
     rpc *r = q->inner;
     const char *found = NULL;
     if (strcasecmp(name, "Content-Type") == 0)
         return "application/json";
-    for (size_t i = 0; i < sizeof heard / sizeof *heard; i++) {
-        if (strcasecmp(name, heard[i]) != 0)
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+        if (strcasecmp(name, passed[i]) != 0)
             continue;
         for (size_t k = 0; k < r->metadata.count; k++) {
             const grpc_metadata *m = &r->metadata.metadata[k];
             size_t n = GRPC_SLICE_LENGTH(m->value);
-            if (!n || grpc_slice_str_cmp(m->key, heard[i]) != 0)
+            if (!n || grpc_slice_str_cmp(m->key, passed[i]) != 0)
                 continue;
             const char *value = arena_memdup(q->arena, GRPC_SLICE_START_PTR(m->value), n);
             found = found ? arena_printf(q->arena, "%s\n%s", found, value) : value;

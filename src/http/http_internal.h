@@ -169,7 +169,7 @@ struct http {
     } doors[2];      /* listening sockets; the second one is for HTTP/2 only, fd -1: none */
     int listen_wake; /* readable: the acceptor ends */
     int listen_poll; /* epoll of the acceptor */
-    pthread_t listener;
+    pthread_t acceptor;
     bool shut;            /* no longer listening; used by the stopping thread only */
     atomic_bool stopping; /* new requests are refused */
     uint64_t id_salt;

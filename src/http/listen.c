@@ -34,13 +34,13 @@ typedef union {
     struct sockaddr sa;
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
-} place;
+} socket_address;
 
 /* ---------------------------------------------------------------------- sockets */
 
 static bool door_open(struct door *d, const char *address, int port, char *message)
 {
-    place u = {0};
+    socket_address u = {0};
     socklen_t len = sizeof u.v4;
     if (inet_pton(AF_INET, address, &u.v4.sin_addr) == 1) {
         u.v4.sin_family = AF_INET;
@@ -163,7 +163,7 @@ static void connection_look(http *h, peer *p, uint32_t events)
 /* False: not now. Try again after a pause, since the socket stays readable. */
 static bool accept_one(http *h, struct door *d)
 {
-    place from = {0};
+    socket_address from = {0};
     socklen_t len = sizeof from;
     if (http_open_connections(h) >= h->max)
         return false;
@@ -229,7 +229,7 @@ static void *listen_main(void *arg)
 bool listen_start(http *h)
 {
     return doors_watch(h, EPOLL_CTL_ADD, EPOLLIN) &&
-           pthread_create(&h->listener, NULL, listen_main, h) == 0;
+           pthread_create(&h->acceptor, NULL, listen_main, h) == 0;
 }
 
 /* Ends the connections of this thread: those not dealt out yet, and those handed on. */
@@ -251,7 +251,7 @@ void listen_stop(http *h)
 {
     uint64_t one = 1;
     if (write(h->listen_wake, &one, sizeof one) == sizeof one)
-        pthread_join(h->listener, NULL);
+        pthread_join(h->acceptor, NULL);
     rest_end(h);
     listen_close(h);
 }

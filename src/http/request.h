@@ -101,7 +101,7 @@ struct request {
     bool whole;       /* do not use `more`: the transport sends the body in one message */
 
     json_writer writer; /* writes to `out` */
-    ramet_call *call;   /* made for `who` by face_call(); freed with the request */
+    ramet_call *call;   /* made for `caller` by face_call(); freed with the request */
     int64_t since;   /* ROUTE_PAGE: a replica must have reached this point; -1: the primary only */
     ramet_once once; /* Idempotency-Key: prepared by face_run(), used by face_call() */
     bool has_once;

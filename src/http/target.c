@@ -117,7 +117,7 @@ static const char *target_split(request *q, const char *uri)
 /* ------------------------------------------------------------------ the header */
 
 typedef struct header_seen {
-    exchange *x;
+    exchange *exchange;
     const char *wrong; /* what is wrong with the framing */
     const char *host, *id, *encoding, *content_encoding, *transfer;
     int hosts, lengths, transfers;
@@ -133,13 +133,13 @@ static void length_read(header_seen *s, const char *v)
     else if (n > 18)
         s->past = true;
     else
-        s->x->length = strtoll(v, NULL, 10);
+        s->exchange->length = strtoll(v, NULL, 10);
     s->lengths++;
 }
 
 static void header_each(header_seen *s, const char *name, const char *v)
 {
-    exchange *x = s->x;
+    exchange *x = s->exchange;
     switch (name[0] | 0x20) {
     case 'h':
         if (strcasecmp(name, "Host") == 0) {
@@ -227,7 +227,7 @@ bool http_takes(const char *list, const char *coding)
 /* Returns NULL, or why the end of the body cannot be determined. */
 static const char *framing_check(const header_seen *s)
 {
-    bool v11 = s->x->head.minor > 0;
+    bool v11 = s->exchange->head.minor > 0;
     if (s->wrong)
         return s->wrong;
     if (s->hosts > 1 || (v11 && !s->hosts))
@@ -279,7 +279,7 @@ static bool header_read(exchange *x, header_seen *s)
 bool target_read(exchange *x)
 {
     request *q = &x->request;
-    header_seen s = {.x = x};
+    header_seen s = {.exchange = x};
     if (!header_read(x, &s))
         return false;
     const char *host = NULL, *wrong;

@@ -48,11 +48,11 @@ struct oidc {
     jwks *set; /* NULL: none yet */
     int64_t tried_us, got_us;
 
-    pthread_mutex_t places_lock;
-    bool places_busy;
-    endpoints places;     /* authorize NULL: not known yet */
-    int64_t places_us;    /* when they were fetched */
-    int64_t places_tried; /* when a fetch was last tried */
+    pthread_mutex_t endpoints_lock;
+    bool endpoints_busy;
+    endpoints known;         /* authorize NULL: not known yet */
+    int64_t endpoints_us;    /* when they were fetched */
+    int64_t endpoints_tried; /* when a fetch was last tried */
 };
 
 static bool given(const char *s)
@@ -145,27 +145,27 @@ static bool endpoints_fetch(oidc *o, endpoints *out, const char **why)
 static bool endpoints_get(oidc *o, endpoints *out, const char **why)
 {
     *why = "the issuer did not answer a moment ago";
-    pthread_mutex_lock(&o->places_lock);
+    pthread_mutex_lock(&o->endpoints_lock);
     int64_t now = time_mono_us();
-    bool old = !o->places.authorize || now - o->places_us >= 600 * SECOND;
-    if (old && !o->places_busy && now - o->places_tried >= 5 * SECOND) {
+    bool old = !o->known.authorize || now - o->endpoints_us >= 600 * SECOND;
+    if (old && !o->endpoints_busy && now - o->endpoints_tried >= 5 * SECOND) {
         endpoints fresh = {0};
-        o->places_busy = true;
-        pthread_mutex_unlock(&o->places_lock);
+        o->endpoints_busy = true;
+        pthread_mutex_unlock(&o->endpoints_lock);
         bool ok = endpoints_fetch(o, &fresh, why);
-        pthread_mutex_lock(&o->places_lock);
-        o->places_busy = false;
-        o->places_tried = time_mono_us();
+        pthread_mutex_lock(&o->endpoints_lock);
+        o->endpoints_busy = false;
+        o->endpoints_tried = time_mono_us();
         if (ok) {
-            endpoints_release(&o->places);
-            o->places = fresh;
-            o->places_us = o->places_tried;
+            endpoints_release(&o->known);
+            o->known = fresh;
+            o->endpoints_us = o->endpoints_tried;
         }
     }
-    bool have = o->places.authorize != NULL;
+    bool have = o->known.authorize != NULL;
     if (have)
-        endpoints_copy(&o->places, out);
-    pthread_mutex_unlock(&o->places_lock);
+        endpoints_copy(&o->known, out);
+    pthread_mutex_unlock(&o->endpoints_lock);
     return have;
 }
 
@@ -193,13 +193,13 @@ static bool file_read(const char *path, buf *out, const char **why)
 static jwks *keys_load(oidc *o, char *message)
 {
     const char *why = "", *where = o->cfg->oidc_jwks;
-    endpoints places = {0};
+    endpoints found = {0};
     buf text;
     buf_init(&text, 0);
     bool ok = true;
     if (!given(where)) {
-        ok = endpoints_get(o, &places, &why);
-        where = places.jwks;
+        ok = endpoints_get(o, &found, &why);
+        where = found.jwks;
     }
     if (ok) {
         fetch in = {.url = where};
@@ -211,7 +211,7 @@ static jwks *keys_load(oidc *o, char *message)
     else
         snprintf(message, AUTH_MESSAGE, "%s", why);
     buf_release(&text);
-    endpoints_release(&places);
+    endpoints_release(&found);
     return set;
 }
 
@@ -377,17 +377,17 @@ auth_verdict oidc_identify(oidc *o, arena *a, const char *token, identity *out, 
 
 const char *oidc_authorize(oidc *o, arena *a, const oidc_start *in, const char **why)
 {
-    endpoints places;
-    if (!endpoints_get(o, &places, why))
+    endpoints found;
+    if (!endpoints_get(o, &found, why))
         return NULL;
     const char *url = arena_printf(
         a,
         "%s%cresponse_type=code&scope=openid%%20profile%%20email&client_id=%s&redirect_uri=%s"
         "&state=%s&nonce=%s&code_challenge=%s&code_challenge_method=S256",
-        places.authorize, strchr(places.authorize, '?') ? '&' : '?',
+        found.authorize, strchr(found.authorize, '?') ? '&' : '?',
         form_encode(a, o->cfg->oidc_client_id), form_encode(a, in->redirect),
         form_encode(a, in->state), form_encode(a, in->nonce), form_encode(a, in->challenge));
-    endpoints_release(&places);
+    endpoints_release(&found);
     return url;
 }
 
@@ -395,17 +395,17 @@ const char *oidc_authorize(oidc *o, arena *a, const oidc_start *in, const char *
 static auth_verdict code_redeem(oidc *o, arena *a, const oidc_code *in, const char **token,
                                 const char **why)
 {
-    endpoints places;
-    if (!endpoints_get(o, &places, why))
+    endpoints found;
+    if (!endpoints_get(o, &found, why))
         return AUTH_UNAVAILABLE;
     const char *id = form_encode(a, o->cfg->oidc_client_id), *secret = NULL;
     if (given(o->cfg->oidc_client_secret))
         secret = form_encode(a, o->cfg->oidc_client_secret);
-    fetch ask = {.url = places.token};
+    fetch ask = {.url = found.token};
     ask.form = arena_printf(
         a, "grant_type=authorization_code&code=%s&redirect_uri=%s&code_verifier=%s&client_id=%s",
         form_encode(a, in->code), form_encode(a, in->redirect), form_encode(a, in->verifier), id);
-    if (secret && places.secret_in_form) {
+    if (secret && found.secret_in_form) {
         ask.form = arena_printf(a, "%s&client_secret=%s", ask.form, secret);
     } else if (secret) {
         ask.user = id;
@@ -421,7 +421,7 @@ static auth_verdict code_redeem(oidc *o, arena *a, const oidc_code *in, const ch
             *token = json_text(a, &d, json_get(&d, &d.nodes[0], "id_token"));
     }
     buf_release(&body);
-    endpoints_release(&places);
+    endpoints_release(&found);
     if (*token)
         return AUTH_OK;
     return ask.status >= 400 && ask.status < 500 ? AUTH_REFUSED : AUTH_UNAVAILABLE;
@@ -480,9 +480,9 @@ oidc *oidc_new(const server_config *cfg, char *message)
     o->file = given(cfg->oidc_jwks) && !fetch_is_url(cfg->oidc_jwks);
     o->min_us = o->file ? SECOND : cfg->oidc_keys_s * SECOND;
     o->max_us = o->file ? 5 * SECOND : 600 * SECOND;
-    o->tried_us = o->got_us = o->places_tried = INT64_MIN / 2;
+    o->tried_us = o->got_us = o->endpoints_tried = INT64_MIN / 2;
     pthread_mutex_init(&o->lock, NULL);
-    pthread_mutex_init(&o->places_lock, NULL);
+    pthread_mutex_init(&o->endpoints_lock, NULL);
     pthread_cond_init(&o->fetched, NULL);
     bool ok = settings_check(cfg, o, message);
     if (ok && o->file) {
@@ -509,9 +509,9 @@ void oidc_free(oidc *o)
     if (!o)
         return;
     jwks_free(o->set);
-    endpoints_release(&o->places);
+    endpoints_release(&o->known);
     pthread_mutex_destroy(&o->lock);
-    pthread_mutex_destroy(&o->places_lock);
+    pthread_mutex_destroy(&o->endpoints_lock);
     pthread_cond_destroy(&o->fetched);
     free(o);
 }

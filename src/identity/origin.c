@@ -20,10 +20,10 @@
 #include <strings.h>
 
 /* host:port as written in Host, Origin or a setting. */
-typedef struct place {
+typedef struct authority {
     char host[256]; /* without brackets */
     int port;       /* 0: not given */
-} place;
+} authority;
 
 bool auth_is_loopback(const char *host)
 {
@@ -36,7 +36,7 @@ bool auth_is_loopback(const char *host)
     return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-static bool place_read(const char *s, place *out)
+static bool authority_read(const char *s, authority *out)
 {
     const char *host = s, *end;
     if (*s == '[') {
@@ -62,12 +62,12 @@ static bool place_read(const char *s, place *out)
 }
 
 /* "https://host:port", with the default port of the scheme if there is none. False for "null". */
-static bool origin_read(const char *s, place *out)
+static bool origin_read(const char *s, authority *out)
 {
     bool https = strncasecmp(s, "https://", 8) == 0;
     if (!https && strncasecmp(s, "http://", 7) != 0)
         return false;
-    if (!place_read(s + (https ? 8 : 7), out))
+    if (!authority_read(s + (https ? 8 : 7), out))
         return false;
     if (!out->port)
         out->port = https ? 443 : 80;
@@ -120,7 +120,7 @@ static bool local_foreign(auth *a, request *q)
 {
     int port = __atomic_load_n(&a->port, __ATOMIC_RELAXED);
     const char *origin = q->header(q, "Origin");
-    place at;
+    authority at;
     if (!origin)
         return fetch_is_foreign(q);
     bool ours = strncasecmp(origin, "http://", 7) == 0 && origin_read(origin, &at) &&
@@ -138,12 +138,13 @@ static bool local_check(auth *a, request *q)
 {
     int port = __atomic_load_n(&a->port, __ATOMIC_RELAXED);
     const char *host = q->header(q, "Host");
-    place at;
+    authority at;
     if (!host || !*host) {
         request_fail(q, 400, "invalid_request", "Host", "the header Host is missing");
         return false;
     }
-    if (!place_read(host, &at) || !(auth_is_loopback(at.host) || !strcasecmp(at.host, a->host)) ||
+    if (!authority_read(host, &at) ||
+        !(auth_is_loopback(at.host) || !strcasecmp(at.host, a->host)) ||
         (at.port && port && at.port != port)) {
         request_fail(q, 421, "misdirected_request", "Host",
                      "this server is for this machine alone: Host must be localhost or a loopback "
@@ -156,11 +157,11 @@ static bool local_check(auth *a, request *q)
 /* The same host and port as Host, or the address that the issuer sends browsers back to. */
 static bool origin_is_ours(auth *a, request *q, const char *origin)
 {
-    place from, at;
+    authority from, at;
     const char *host = q->header(q, "Host");
     if (url_origin_is(a->cfg->oidc_redirect, origin))
         return true;
-    if (!host || !origin_read(origin, &from) || !place_read(host, &at))
+    if (!host || !origin_read(origin, &from) || !authority_read(host, &at))
         return false;
     if (!at.port)
         at.port = strncasecmp(origin, "https://", 8) == 0 ? 443 : 80;

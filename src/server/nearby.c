@@ -11,11 +11,17 @@
 
 #include <string.h>
 
-enum { N_PLACES = 4, LOOK_MS = 700, ANSWER_MAX_BYTES = 256 << 10, MODELS_MAX = 32, DEPTH_MAX = 16 };
+enum {
+    N_SERVERS = 4,
+    LOOK_MS = 700,
+    ANSWER_MAX_BYTES = 256 << 10,
+    MODELS_MAX = 32,
+    DEPTH_MAX = 16
+};
 
 static const struct {
     const char *name, *url;
-} places[N_PLACES] = {
+} servers[N_SERVERS] = {
     {"Ollama", "http://127.0.0.1:11434/v1"},
     {"llama.cpp", "http://127.0.0.1:8080/v1"},
     {"LM Studio", "http://127.0.0.1:1234/v1"},
@@ -66,8 +72,8 @@ static void look_write(const look *l, arena *a, size_t at, json_writer *w)
     if (!json_is(list, JSON_ARRAY))
         return;
     jw_object(w);
-    jw_kstr(w, "name", places[at].name);
-    jw_kstr(w, "url", places[at].url);
+    jw_kstr(w, "name", servers[at].name);
+    jw_kstr(w, "url", servers[at].url);
     jw_key(w, "models");
     jw_array(w);
     size_t n = 0;
@@ -82,14 +88,14 @@ static void look_write(const look *l, arena *a, size_t at, json_writer *w)
 
 void nearby_write(arena *a, json_writer *w)
 {
-    look looks[N_PLACES] = {0};
+    look looks[N_SERVERS] = {0};
     CURLM *all = curl_multi_init();
     jw_array(w);
-    for (size_t i = 0; all && i < N_PLACES; i++)
-        look_begin(&looks[i], all, a, places[i].url);
+    for (size_t i = 0; all && i < N_SERVERS; i++)
+        look_begin(&looks[i], all, a, servers[i].url);
     if (all)
         looks_run(all);
-    for (size_t i = 0; all && i < N_PLACES; i++) {
+    for (size_t i = 0; all && i < N_SERVERS; i++) {
         if (looks[i].curl) {
             look_write(&looks[i], a, i, w);
             curl_multi_remove_handle(all, looks[i].curl);
@@ -103,8 +109,8 @@ void nearby_write(arena *a, json_writer *w)
 
 bool nearby_is(const char *url)
 {
-    for (size_t i = 0; i < N_PLACES; i++)
-        if (strcmp(places[i].url, url) == 0)
+    for (size_t i = 0; i < N_SERVERS; i++)
+        if (strcmp(servers[i].url, url) == 0)
             return true;
     return false;
 }

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-bool db_is_url(const char *place)
+bool db_is_url(const char *name)
 {
-    return strncmp(place, "postgres://", 11) == 0 || strncmp(place, "postgresql://", 13) == 0;
+    return strncmp(name, "postgres://", 11) == 0 || strncmp(name, "postgresql://", 13) == 0;
 }
 
 ramet_status db_open(const db_config *cfg, db **out, char *message)

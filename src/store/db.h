@@ -40,7 +40,7 @@ typedef struct db_config {
 } db_config;
 
 /* Whether a location is the URL of a PostgreSQL database. */
-bool db_is_url(const char *place);
+bool db_is_url(const char *name);
 /* On failure *out is NULL; message (512 bytes) says why. */
 ramet_status db_open(const db_config *cfg, db **out, char *message);
 void db_close(db *d);
@@ -70,7 +70,7 @@ ramet_status db_begin_write(db *d);  /* RAMET_BUSY when another process holds th
 ramet_status db_begin_schema(db *d); /* a write that changes tables: one at a time, on any node */
 ramet_status db_commit(db *d);       /* durable when it returns RAMET_OK */
 void db_rollback(db *d);
-/* Rows changed by this connection so far; tells whether something was written since. */
+/* Rows changed by this connection so far: shows whether something was written since. */
 int64_t db_changes(db *d);
 /* While writing: a number that changes when what this connection has read or written in earlier
  * transactions may have changed, because another process wrote or a transaction was rolled back. */

@@ -123,7 +123,7 @@ bool store_job(store *s, const char *job, int64_t every_us);
 void store_job_end(store *s, const char *job);
 
 ramet_status store_health(store *s);
-/* Does work ahead that a write would otherwise have to do now and then. */
+/* Does work in advance that a write would otherwise have to do now and then. */
 void store_tidy(store *s);
 /* Releases the caches of idle connections. */
 void store_release(store *s);

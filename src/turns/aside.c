@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * aside.c: one question to an agent beside a conversation: for a title, or for a summary to land.
+ * aside.c: one question to an agent outside the conversation: for a title, or for a summary to
+ * land.
  *
  * The agent is asked in an ephemeral fork, which only the asker sees and which goes afterwards, so
  * that the history stays clean. Its answer is text; tools, plans and questions of the agent have

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 
 /* Identifies the namespace in which process numbers are unique. */
-static unsigned long long place_of_pids(void)
+static unsigned long long pid_namespace(void)
 {
     struct stat st;
     return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long long)st.st_ino : 0;
@@ -35,16 +35,16 @@ void turns_host_name(char out[HOST_TEXT], bool shared)
     random_bytes(&r, sizeof r);
     hex_encode((const uint8_t *)&r, sizeof r, more);
     size_t n = strlen(out);
-    snprintf(out + n, HOST_TEXT - n, "/%llu/%s", place_of_pids(), more);
+    snprintf(out + n, HOST_TEXT - n, "/%llu/%s", pid_namespace(), more);
 }
 
 /* For a database: whether the host was a process of this machine and is gone. */
 static bool host_seen_dead(const char *host)
 {
-    unsigned long long place;
+    unsigned long long namespace;
     const char *p = strchr(host, '/');
-    return p && sscanf(p, "/%*d/%*u/%llu/", &place) == 1 && place && place == place_of_pids() &&
-           host_look(host) == HOST_DEAD;
+    return p && sscanf(p, "/%*d/%*u/%llu/", &namespace) == 1 && namespace &&
+           namespace == pid_namespace() && host_look(host) == HOST_DEAD;
 }
 
 /* For a file; a host name of another form counts as alive. */

@@ -41,7 +41,7 @@ static void part_write(json_writer *w, const node_part *p)
     jw_strn(w, p->text, p->n);
 }
 
-static void place_write(json_writer *w, const node_message *m)
+static void progress_write(json_writer *w, const node_message *m)
 {
     jw_kint(w, "said", m->said);
     jw_kint(w, "begin", m->begin);
@@ -58,7 +58,7 @@ static void run_write(json_writer *w, const node_message *m)
     jw_kstr(w, "agent", m->agent);
     jw_kstr(w, "group", m->group);
     jw_kint(w, "first", m->first);
-    place_write(w, m);
+    progress_write(w, m);
     jw_key(w, "parts");
     jw_array(w);
     for (size_t i = 0; i < m->n_parts; i++) {
@@ -92,7 +92,7 @@ static void members_write(json_writer *w, const node_message *m)
         part_write(w, &m->delta);
         return;
     case NODE_APPENDED:
-        place_write(w, m);
+        progress_write(w, m);
         return;
     case NODE_QUESTION:
         question_write(w, m->question);
@@ -101,7 +101,7 @@ static void members_write(json_writer *w, const node_message *m)
         jw_kraw(w, "plan", m->plan);
         return;
     case NODE_ENDED:
-        place_write(w, m);
+        progress_write(w, m);
         jw_kint(w, "status", m->status);
         jw_kstr(w, "error", m->error);
         return;

@@ -66,7 +66,8 @@ enum { SENDER, INBOX, WORKER, HEARTBEAT, THREADS };
 struct nodes {
     turns *turns;
     ramet *store;
-    _Atomic int64_t heard;  /* when another node was last heard, by time_mono_us(); 0: never */
+    _Atomic int64_t
+        last_received_us;   /* when another node was last received, by time_mono_us(); 0: never */
     atomic_bool has_others; /* other nodes are alive */
     atomic_bool listening;  /* messages arrive */
     bool failed;            /* of the heartbeat: the failure was logged */
@@ -383,7 +384,7 @@ static void *inbox_main(void *arg)
             if (n->has_others)
                 send_runs(n);
         } else {
-            n->heard = time_mono_us();
+            n->last_received_us = time_mono_us();
             others_found(n);
             if (node_message_read(a, i->text, i->n, &m))
                 message_receive(n, &m, i);
@@ -419,8 +420,9 @@ static void heartbeat(nodes *n)
     int64_t alive = 0, gone = 0;
     char text[24];
     ramet_status st = hosts_bury(n->store, n->turns->host, &alive, &gone, &err);
-    bool is_heard = n->heard && time_mono_us() - n->heard < ALONE_AFTER_S * INT64_C(1000000);
-    if (st == RAMET_OK && (alive > 1 || is_heard))
+    bool is_connected = n->last_received_us &&
+                        time_mono_us() - n->last_received_us < ALONE_AFTER_S * INT64_C(1000000);
+    if (st == RAMET_OK && (alive > 1 || is_connected))
         others_found(n);
     else if (st == RAMET_OK)
         n->has_others = false;
@@ -463,7 +465,7 @@ void nodes_listen(nodes *n, bool others)
         return;
     }
     live_settle(n->turns->live, inbox_settle, n);
-    while ((!n->listening || (others && !n->heard)) && time_mono_us() < until)
+    while ((!n->listening || (others && !n->last_received_us)) && time_mono_us() < until)
         nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 }
 

@@ -243,7 +243,7 @@ static void run_receive(turns *t, const node_message *m, run *r)
         r->said < parts_end(m))
         parts_take(r, m);
     question_take(r, m->question);
-    r->heard = time_mono_us();
+    r->last_output_us = time_mono_us();
     pthread_mutex_unlock(&r->lock);
     if (is_new)
         run_add(r);
@@ -264,7 +264,7 @@ static void delta_receive(const node_message *m, run *r)
 }
 
 /* Pending output has become an entry. Caller holds the lock. */
-static void place_take(const node_message *m, run *r)
+static void progress_take(const node_message *m, run *r)
 {
     run_pending_clear(r);
     r->said = m->said;
@@ -376,8 +376,8 @@ void remote_check_silent(turns *t)
     for (size_t i = 0; i < n; i++) {
         run *r = list[i];
         pthread_mutex_lock(&r->lock);
-        bool silent =
-            r->is_remote && !run_is_over(r) && now - r->heard > SILENT_S * INT64_C(1000000);
+        bool silent = r->is_remote && !run_is_over(r) &&
+                      now - r->last_output_us > SILENT_S * INT64_C(1000000);
         if (silent && r->snapshot_requested)
             snapshot_request_again(r);
         pthread_mutex_unlock(&r->lock);
@@ -394,9 +394,9 @@ static void progress_receive(const node_message *m, run *r)
     bool appended = m->kind == NODE_APPENDED, ended = m->kind == NODE_ENDED;
     pthread_mutex_lock(&r->lock);
     r->after = m->after;
-    r->heard = time_mono_us();
+    r->last_output_us = time_mono_us();
     if (appended || ended)
-        place_take(m, r);
+        progress_take(m, r);
     else if (m->kind == NODE_DELTA)
         delta_receive(m, r);
     else if (m->kind == NODE_QUESTION)

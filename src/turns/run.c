@@ -412,7 +412,7 @@ void run_delta_add(run *r, bool is_thinking, const char *text, size_t n)
     r->said += (int64_t)n;
     if (!is_thinking)
         r->chars += (int64_t)utf8_count(to->data + from);
-    r->heard = time_mono_us();
+    r->last_output_us = time_mono_us();
 }
 
 void run_delta(run *r, bool is_thinking, const char *text, size_t n)
@@ -464,7 +464,7 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     if (!sink_stands(s))
         return false;
     pthread_mutex_lock(&r->lock);
-    r->heard = time_mono_us();
+    r->last_output_us = time_mono_us();
     if (!writing_begin(r)) {
         pthread_mutex_unlock(&r->lock);
         return false;
@@ -485,7 +485,7 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
         publish_entries(r, &out);
         remote_send_appended(r);
     }
-    r->heard = time_mono_us();
+    r->last_output_us = time_mono_us();
     writing_end(r);
     pthread_mutex_unlock(&r->lock);
     if (st != RAMET_OK)
@@ -568,8 +568,8 @@ static void question_close(run *r)
 {
     run_question_set(r, NULL);
     remote_send_question(r);
-    r->heard = time_mono_us();
-    r->waited += r->heard - r->asked;
+    r->last_output_us = time_mono_us();
+    r->waited += r->last_output_us - r->asked;
     r->asked = 0;
 }
 
@@ -611,7 +611,7 @@ static bool sink_plan(void *arg, const char *json)
         free(r->plan);
         r->plan = xstrdup(json);
         r->plan_is_new = true;
-        r->heard = time_mono_us();
+        r->last_output_us = time_mono_us();
         publish_plan(r);
         remote_send_plan(r);
     }
@@ -761,7 +761,7 @@ static void run_agent(run *r, history *h)
         return;
     if (!r->started) {
         pthread_mutex_lock(&r->lock);
-        r->started = r->heard = time_mono_us();
+        r->started = r->last_output_us = time_mono_us();
         pthread_mutex_unlock(&r->lock);
     }
     if (history_read(h, r) == RAMET_OK)

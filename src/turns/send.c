@@ -282,7 +282,7 @@ static void run_ready(begin *b)
     run_message(r, &b->appended);
     run_begun(r);
     if (r->is_prepared && !b->fan) { /* several start once all have begun */
-        r->started = r->heard = time_mono_us();
+        r->started = r->last_output_us = time_mono_us();
         run_start(r);
         b->is_locked = true;
     }

@@ -417,7 +417,7 @@ static const char *over_time(const run *r, int64_t now, char text[128])
                  (long long)cfg->question_s);
     else if (!r->asked && worked > cfg->turn_s * second)
         snprintf(text, 128, "it took longer than %lld seconds", (long long)cfg->turn_s);
-    else if (!r->asked && !r->writing && now - r->heard > cfg->turn_idle_s * second)
+    else if (!r->asked && !r->writing && now - r->last_output_us > cfg->turn_idle_s * second)
         snprintf(text, 128, "the agent said nothing for %lld seconds", (long long)cfg->turn_idle_s);
     else
         return NULL;

@@ -18,8 +18,12 @@
  *   send.c          requests that begin or join turns: messages, forks, fan-outs, repeated requests
  *   control.c       requests that cancel a turn or answer its question
  *   run.c           one run: the history for the agent, its output, and how that is recorded
+ *   run_state.c     the states of a run, and the legal moves between them
+ *   run_prompt.c    what the agent of a run was sent, until that is in the store
  *   subscribers.c   publishes events of a run to requests and to watchers
+ *   aside.c         a question to an agent outside any conversation, in an ephemeral fork
  *   title.c         titles by an agent
+ *   summary.c       summaries by an agent
  *   host.c          which process runs a turn, and whether that process is alive
  *   nodes.c         the queues and threads between this node and the others
  *   node_message.c  the messages between nodes, as bytes
@@ -29,8 +33,8 @@
  *   R1  The library is never called with a lock of this module held: answers that show a running
  *       turn are written inside commits, and take these locks.
  *   R2  One thread at a time writes to the store for a run (`writing`); what it writes is removed
- *       from the run when it is durable. The thread that sets `closed` ends the turn, exactly once;
- *       output of the agent after that point is discarded.
+ *       from the run when it is durable. The thread that moves it to RUN_CLOSING ends the turn,
+ *       exactly once; output of the agent after that point is discarded.
  *   R3  A run is in the table before its turn is in the store, and until the turn has ended there:
  *       a turn that runs here is always found.
  *   R4  Locks are taken in this order: table, run, subscriber.
@@ -120,8 +124,8 @@ typedef struct run {
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t wake;  /* writing ended, a question was answered, or the run was closed */
-    bool writing;         /* over, but the store accepted no writes when it ended: retried */
-    ramet_entry_in last;  /* the last entry of the answer, in `mem` */
+    bool writing;         /* a thread writes to the store for it (R2) */
+    ramet_entry_in last;  /* the last entry of the answer, in `mem`; RUN_UNSAVED keeps it */
     size_t n_last;
     bool is_kept; /* continues when the head leaves its branch */
     VEC(run_part) parts;
@@ -156,11 +160,11 @@ typedef struct run {
     bool deltas_ignored;        /* over the limit of this node: the entry will have the text */
 
     /* times by time_mono_us() */
-    int64_t started;   /* when the agent was asked */
-    int64_t heard;     /* when the agent, or the other node, last sent something */
-    int64_t asked;     /* when its question was asked; 0: none is open */
-    int64_t waited;    /* total time spent waiting for answers */
-    int64_t published; /* when the last event was published */
+    int64_t started;        /* when the agent was asked */
+    int64_t last_output_us; /* when the agent, or the other node, last sent something */
+    int64_t asked;          /* when its question was asked; 0: none is open */
+    int64_t waited;         /* total time spent waiting for answers */
+    int64_t published;      /* when the last event was published */
 
     /* of the watchdog */
     int64_t looked;

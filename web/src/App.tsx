@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame: the sidebar (on a phone a drawer), the view that the address names, and what lies over
-// both. Views that a first visit does not need come when they are asked for.
+// The frame: the sidebar (a drawer on a phone), the view selected by the address, and the overlays above
+// both. Views that a first visit does not need are loaded on demand.
 import { QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { shareToken } from "./api/client";
@@ -51,11 +51,11 @@ function View({ route }: { route: Route }) {
 
 function Frame() {
   const route = useRoute();
-  // Who came by a share link sees that chat alone.
+  // A visitor with a share link sees only that chat.
   const shared = shareToken() !== null;
   const [open, setOpen] = useState(() => !shared && !narrow() && remembered());
 
-  // Made before anything below asks for it: who came by a link hears of that chat alone.
+  // Created before anything below uses it: a visitor with a link gets the events of that chat only.
   const [hub] = useState(() => live(route.id));
   useEffect(() => hub.start(), [hub]);
   useEffect(() => {

@@ -44,6 +44,7 @@ test('an answer streams, is drawn as Markdown, and code has colours', async ({ p
   await expect(messages(page).last().locator('strong')).toHaveText('bold');
   await expect(stop(page)).toHaveCount(0);
   await expect(messages(page).last().locator('.hljs-keyword')).toHaveText('const');
+  await expect(messages(page).last().getByText('js', { exact: true })).toBeVisible();
   await expect(messages(page).last().getByRole('table')).toBeVisible();
 });
 

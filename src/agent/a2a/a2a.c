@@ -164,10 +164,10 @@ typedef struct talk {
     a2a *own;
     const a2a_settings *set;
     const agent_turn *turn;
-    const agent_sink *s;
-    arena *a;
+    const agent_sink *sink;
+    arena *arena;
     a2a_remote remote;
-    a2a_place place;
+    a2a_context context;
     a2a_answer answer;
     int64_t deadline;
     int calls; /* JSON-RPC ids */
@@ -177,14 +177,14 @@ static size_t headers_fill(const talk *t, bool v1, const char *accept, const cha
 {
     size_t n = 0;
     out[n++] = "Content-Type: application/json";
-    out[n++] = arena_printf(t->a, "Accept: %s", accept);
+    out[n++] = arena_printf(t->arena, "Accept: %s", accept);
     if (v1)
         out[n++] = "A2A-Version: 1.0";
     if (*t->set->key)
-        out[n++] = arena_printf(t->a, "Authorization: Bearer %s", t->set->key);
+        out[n++] = arena_printf(t->arena, "Authorization: Bearer %s", t->set->key);
     const char *user = t->turn->user;
     if (t->set->user && user && !strpbrk(user, "\r\n"))
-        out[n++] = arena_printf(t->a, "X-User-Id: %s", user);
+        out[n++] = arena_printf(t->arena, "X-User-Id: %s", user);
     return n;
 }
 
@@ -208,17 +208,17 @@ static bool same_origin(const char *a, const char *b)
 static void card_interface(talk *t, const json_doc *d, const char **url, bool *v1)
 {
     const json_node *root = &d->nodes[0], *list = json_get(d, root, "supportedInterfaces");
-    *url = json_text(t->a, d, json_get(d, root, "url"));
+    *url = json_text(t->arena, d, json_get(d, root, "url"));
     *v1 = false;
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
-        const char *binding = json_text(t->a, d, json_get(d, v, "protocolBinding"));
-        const char *version = json_text(t->a, d, json_get(d, v, "protocolVersion"));
+        const char *binding = json_text(t->arena, d, json_get(d, v, "protocolBinding"));
+        const char *version = json_text(t->arena, d, json_get(d, v, "protocolVersion"));
         if (!binding || !version || strcasecmp(binding, "JSONRPC") != 0)
             continue;
         bool one = strncmp(version, "1.", 2) == 0;
         if (one ? *v1 : *v1 || strncmp(version, "0.3", 3) != 0)
             continue;
-        *url = json_text(t->a, d, json_get(d, v, "url"));
+        *url = json_text(t->arena, d, json_get(d, v, "url"));
         *v1 = one;
     }
 }
@@ -228,7 +228,8 @@ static bool card_read(talk *t, const buf *text, agent_result *out)
     json_doc d;
     const char *url;
     bool v1;
-    if (!json_parse(t->a, text->data, text->n, 0, &d, NULL) || !json_is(&d.nodes[0], JSON_OBJECT)) {
+    if (!json_parse(t->arena, text->data, text->n, 0, &d, NULL) ||
+        !json_is(&d.nodes[0], JSON_OBJECT)) {
         agent_fail(out, "the agent's card is no JSON object");
         return false;
     }
@@ -251,7 +252,7 @@ static bool card_known(talk *t)
     pthread_mutex_lock(&own->lock);
     bool fresh = own->card_url && time_mono_us() - own->card_at < CARD_FRESH_S * INT64_C(1000000);
     if (fresh)
-        t->remote = (a2a_remote){.url = arena_strdup(t->a, own->card_url),
+        t->remote = (a2a_remote){.url = arena_strdup(t->arena, own->card_url),
                                  .v1 = own->card_v1,
                                  .stream = own->card_stream && t->set->stream};
     pthread_mutex_unlock(&own->lock);
@@ -262,12 +263,12 @@ static bool card_known(talk *t)
 static bool again(const talk *t, int64_t attempt, const wire_out *got)
 {
     return got->unsent && !got->cancelled && attempt < t->set->retries &&
-           agent_sleep(t->s, t->set->backoff_ms << attempt);
+           agent_sleep(t->sink, t->set->backoff_ms << attempt);
 }
 
 static bool exchange_failed(const talk *t, const wire_out *got, agent_result *out)
 {
-    if (got->cancelled || t->s->cancelled(t->s->arg))
+    if (got->cancelled || t->sink->cancelled(t->sink->arg))
         *out = (agent_result){.end = AGENT_CANCELLED};
     else if (!got->status)
         agent_fail(out, "the agent cannot be reached: %s", got->why);
@@ -283,13 +284,13 @@ static bool card_fetch(talk *t, agent_result *out)
     size_t n = strlen(base);
     buf text;
     wire_out got;
-    wire_in in = {.url = arena_printf(t->a, "%s%s.well-known/agent-card.json", base,
+    wire_in in = {.url = arena_printf(t->arena, "%s%s.well-known/agent-card.json", base,
                                       base[n - 1] == '/' ? "" : "/"),
                   .headers = headers,
                   .n_headers = headers_fill(t, false, "application/json", headers),
                   .limits = &t->set->limits,
                   .deadline = t->deadline,
-                  .sink = t->s,
+                  .sink = t->sink,
                   .piece = card_piece,
                   .arg = &text};
     for (int64_t attempt = 0;; attempt++) {
@@ -323,7 +324,8 @@ static bool answer_piece(void *arg, const char *type, const char *p, size_t n)
 
 static const char *call_body(talk *t, const char *method, const char *params)
 {
-    return arena_printf(t->a, "{\"jsonrpc\":\"2.0\",\"id\":\"%d\",\"method\":\"%s\",\"params\":%s}",
+    return arena_printf(t->arena,
+                        "{\"jsonrpc\":\"2.0\",\"id\":\"%d\",\"method\":\"%s\",\"params\":%s}",
                         ++t->calls, method, params);
 }
 
@@ -340,7 +342,7 @@ static bool call_run(talk *t, const char *method, const char *params, bool strea
                   .n = strlen(body),
                   .limits = &t->set->limits,
                   .deadline = t->deadline,
-                  .sink = t->s,
+                  .sink = t->sink,
                   .piece = answer_piece,
                   .arg = &t->answer};
     for (int64_t attempt = 0;; attempt++) {
@@ -370,12 +372,12 @@ static const char *task_params(talk *t)
     jw_object(&w);
     jw_kstr(&w, "id", t->answer.task);
     jw_end_object(&w);
-    return buf_keep(&b, t->a);
+    return buf_keep(&b, t->arena);
 }
 
 static const char *send_params(talk *t, const char *message)
 {
-    return arena_printf(t->a, "{\"message\":%s,\"configuration\":{%s}}", message,
+    return arena_printf(t->arena, "{\"message\":%s,\"configuration\":{%s}}", message,
                         t->remote.v1 ? "" : "\"blocking\":true");
 }
 
@@ -423,7 +425,7 @@ static const char *answer_message(talk *t, const char *answer)
     jw_key(&w, "parts");
     jw_array(&w);
     if (t->answer.confirm)
-        jw_raw(&w, arena_printf(t->a, "{%s\"data\":{\"decision_type\":\"%s\"}}",
+        jw_raw(&w, arena_printf(t->arena, "{%s\"data\":{\"decision_type\":\"%s\"}}",
                                 v1 ? "" : "\"kind\":\"data\",",
                                 strcmp(answer, "approve") == 0 ? "approve" : "reject"));
     jw_object(&w);
@@ -433,7 +435,7 @@ static const char *answer_message(talk *t, const char *answer)
     jw_end_object(&w);
     jw_end_array(&w);
     jw_end_object(&w);
-    return buf_keep(&b, t->a);
+    return buf_keep(&b, t->arena);
 }
 
 /* NULL: the turn was cancelled. */
@@ -447,7 +449,7 @@ static const char *question_ask(talk *t)
     agent_question q = {agent_call_id(id), confirm ? "permission" : "input", t->answer.question,
                         confirm ? options : NULL};
     int64_t asked = time_mono_us();
-    if (!t->s->ask(t->s->arg, &q, &answer))
+    if (!t->sink->ask(t->sink->arg, &q, &answer))
         return NULL;
     t->deadline += time_mono_us() - asked; /* the user's time does not count */
     return answer_message(t, answer ? answer : "");
@@ -469,7 +471,7 @@ static bool rest_ask(talk *t, agent_result *out)
         if (!t->answer.code)
             return true;
     }
-    if (!agent_sleep(t->s, POLL_MS)) {
+    if (!agent_sleep(t->sink, POLL_MS)) {
         *out = (agent_result){.end = AGENT_CANCELLED};
         return false;
     }
@@ -524,19 +526,19 @@ static void result_fill(const talk *t, agent_result *out)
 static void a2a_run(agent *a, const agent_turn *turn, const agent_sink *s, agent_result *out)
 {
     a2a *own = a->own;
-    talk t = {.own = own, .set = &own->set, .turn = turn, .s = s, .a = arena_new()};
+    talk t = {.own = own, .set = &own->set, .turn = turn, .sink = s, .arena = arena_new()};
     t.deadline = time_mono_us() + own->set.limits.total_ms * 1000;
-    a2a_answer_init(&t.answer, t.a, s);
+    a2a_answer_init(&t.answer, t.arena, s);
     t.answer.keeps = own->set.memory == A2A_READS_BACK;
-    a2a_place_find(t.a, t.set, turn, &t.place);
+    a2a_context_choose(t.arena, t.set, turn, &t.context);
     const char *message = NULL;
     if (remote_find(&t, out)) {
-        message = a2a_message_first(t.a, t.set, turn, t.remote.v1, &t.place);
-        /* What it is told depends on what its context holds: it is kept as it is sent. */
+        message = a2a_message_first(t.arena, t.set, turn, t.remote.v1, &t.context);
+        /* The message depends on what the context holds, so it is recorded as it is sent. */
         if (message)
             agent_sent(s, &(agent_prompt){.instructions = "",
                                           .settings = "{}",
-                                          .messages = arena_printf(t.a, "[%s]", message)});
+                                          .messages = arena_printf(t.arena, "[%s]", message)});
         if (!message)
             agent_fail(out, "the message is over %d MiB", A2A_REQUEST_BYTES >> 20);
         else if (rounds_run(&t, message, out))
@@ -550,7 +552,7 @@ static void a2a_run(agent *a, const agent_turn *turn, const agent_sink *s, agent
     agent_hide(out->message, own->set.key);
     out->keeps = t.answer.keeps;
     a2a_answer_release(&t.answer);
-    arena_free(t.a);
+    arena_free(t.arena);
 }
 
 const agent_kind agent_a2a = {

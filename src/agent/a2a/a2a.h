@@ -51,22 +51,22 @@ typedef struct a2a_remote {
 /* ------------------------------------------------------------------ what is said */
 
 /* How much of the history the remote agent knows. */
-typedef struct a2a_place {
-    const char *context; /* NULL: let it create one */
-    size_t message;      /* index of the first entry of the new message */
-    bool is_complete;    /* the context contains everything before it */
-} a2a_place;
+typedef struct a2a_context {
+    const char *id;   /* NULL: let it create one */
+    size_t message;   /* index of the first entry of the new message */
+    bool is_complete; /* the context contains everything before it */
+} a2a_context;
 
 /* A context belongs to an unbroken sequence of turns on one branch that this agent answered; its id
  * is derived from where the sequence begins. So a fork, a rewind, an edit, an answer by another
  * agent or a turn that broke off each lead to a new context, and returning to a branch leads back
  * to the context it had. */
-void a2a_place_find(arena *a, const a2a_settings *o, const agent_turn *t, a2a_place *out);
+void a2a_context_choose(arena *a, const a2a_settings *o, const agent_turn *t, a2a_context *out);
 
 /* The message of a turn, as a JSON object, with a transcript of what the context does not contain.
  * NULL: it would be too large. */
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
-                              const a2a_place *at);
+                              const a2a_context *at);
 
 /* ------------------------------------------------------------------ what comes back */
 

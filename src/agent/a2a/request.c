@@ -85,15 +85,15 @@ static const char *context_make(arena *a, const a2a_settings *o, const agent_tur
     return arena_strdup(a, uuid8(raw, id));
 }
 
-void a2a_place_find(arena *a, const a2a_settings *o, const agent_turn *t, a2a_place *out)
+void a2a_context_choose(arena *a, const a2a_settings *o, const agent_turn *t, a2a_context *out)
 {
-    *out = (a2a_place){.message = message_find(t)};
+    *out = (a2a_context){.message = message_find(t)};
     if (o->memory == A2A_READS_BACK) {
-        out->context = t->session_id;
+        out->id = t->session_id;
         out->is_complete = true;
     } else if (o->memory == A2A_BY_CONTEXT && t->session_id) {
         size_t from = known_from(a, o, t, out->message);
-        out->context = context_make(a, o, t, from);
+        out->id = context_make(a, o, t, from);
         out->is_complete = from < out->message;
     }
 }
@@ -259,7 +259,7 @@ static void entry_add(composer *c, const ramet_entry *e)
 }
 
 static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
-                        const a2a_place *at)
+                        const a2a_context *at)
 {
     const char *before = at->is_complete ? "" : transcript_make(c->arena, o, t, at->message);
     jw_key(&c->writer, "parts");
@@ -292,7 +292,7 @@ static void initiator_write(composer *c, const ramet_entry *e)
 }
 
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
-                              const a2a_place *at)
+                              const a2a_context *at)
 {
     buf out;
     char id[UUID_TEXT];
@@ -305,8 +305,8 @@ const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn 
         jw_kstr(&c.writer, "kind", "message");
     jw_kstr(&c.writer, "messageId", last ? last->id : uuid7(time_now_us(), id));
     jw_kstr(&c.writer, "role", v1 ? "ROLE_USER" : "user");
-    if (at->context)
-        jw_kstr(&c.writer, "contextId", at->context);
+    if (at->id)
+        jw_kstr(&c.writer, "contextId", at->id);
     parts_write(&c, o, t, at);
     if (last)
         initiator_write(&c, last);

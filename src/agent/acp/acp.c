@@ -54,7 +54,7 @@ typedef struct call {
 typedef struct talk {
     acp *own;
     program *program;
-    listener listener;
+    inbox inbox;
     arena *arena; /* reset after each line */
     const agent_turn *turn;
     const agent_sink *sink;
@@ -290,7 +290,7 @@ static void request(talk *k, const message *m)
     }
 }
 
-/* ------------------------------------------------------------------ what it tells */
+/* ------------------------------------------------------------------ its messages */
 
 static void update(talk *k, const message *m)
 {
@@ -332,13 +332,13 @@ static bool stop_send(talk *k)
     if (k->since)
         return time_mono_us() - k->since < (int64_t)CANCEL_MS * 1000;
     k->since = time_mono_us();
-    if (k->listener.inner)
+    if (k->inbox.inner)
         program_say(k->program,
                     arena_printf(k->arena,
                                  "{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\",\"params\":{"
                                  "\"sessionId\":%s}}",
-                                 json_quote(k->arena, k->listener.inner)));
-    return k->listener.inner != NULL;
+                                 json_quote(k->arena, k->inbox.inner)));
+    return k->inbox.inner != NULL;
 }
 
 /* Processes lines until the answer to our request arrives: *m, whose line is *line. */
@@ -351,7 +351,7 @@ static bool answer_wait(talk *k, message *m, char **line)
             k->out->end = AGENT_CANCELLED;
             return false;
         }
-        *line = listener_next(k->own, k->program, &k->listener, WAIT_MS, &n);
+        *line = inbox_next(k->own, k->program, &k->inbox, WAIT_MS, &n);
         if (!*line && program_ended(k->program, why, sizeof why)) {
             agent_fail(k->out, "%s", why);
             return false;
@@ -412,7 +412,7 @@ static bool inner_find(talk *k, size_t n, bool *as)
             !holds(h, k->turn, n))
             continue;
         *at = h->next;
-        k->listener.inner = h->inner;
+        k->inbox.inner = h->inner;
         k->model_option = h->model_option;
         *as = strcmp(h->setup, k->setup) == 0;
         h->inner = h->model_option = NULL;
@@ -420,7 +420,7 @@ static bool inner_find(talk *k, size_t n, bool *as)
         break;
     }
     pthread_mutex_unlock(&k->own->lock);
-    return k->listener.inner != NULL;
+    return k->inbox.inner != NULL;
 }
 
 static void inner_keep(talk *k)
@@ -429,7 +429,7 @@ static void inner_keep(talk *k)
         return;
     held *h = xcalloc(1, sizeof *h);
     h->session = xstrdup(k->turn->session_id);
-    h->inner = xstrdup(k->listener.inner);
+    h->inner = xstrdup(k->inbox.inner);
     h->turn = xstrdup(k->turn->turn_id);
     h->setup = xstrdup(k->setup);
     h->model_option = xstrdup(k->model_option);
@@ -468,7 +468,7 @@ static bool inner_make(talk *k)
     message m;
     char *line;
     program_ask(
-        k->own, k->program, &k->listener, "session/new",
+        k->own, k->program, &k->inbox, "session/new",
         arena_printf(k->arena, "{\"cwd\":%s,\"mcpServers\":[]}", json_quote(k->arena, k->folder)));
     if (!answer_wait(k, &m, &line))
         return false;
@@ -476,7 +476,7 @@ static bool inner_make(talk *k)
     bool fine = !refused(k, &m) && id;
     if (fine) {
         pthread_mutex_lock(&k->own->lock);
-        k->listener.inner = xstrdup(id);
+        k->inbox.inner = xstrdup(id);
         pthread_mutex_unlock(&k->own->lock);
         setup_read(k, &m);
     } else if (!m.error)
@@ -492,7 +492,7 @@ static bool setup_ask(talk *k, const char *method, const char *params)
 {
     message m;
     char *line;
-    program_ask(k->own, k->program, &k->listener, method, params);
+    program_ask(k->own, k->program, &k->inbox, method, params);
     if (!answer_wait(k, &m, &line))
         return false;
     bool fine = !refused(k, &m);
@@ -506,7 +506,7 @@ static bool option_set(talk *k, const char *id, const char *value)
     bool flag = value[0] == 't' || value[0] == 'f';
     return setup_ask(k, "session/set_config_option",
                      arena_printf(k->arena, "{\"sessionId\":%s,\"configId\":%s,%s\"value\":%s}",
-                                  json_quote(k->arena, k->listener.inner), json_quote(k->arena, id),
+                                  json_quote(k->arena, k->inbox.inner), json_quote(k->arena, id),
                                   flag ? "\"type\":\"boolean\"," : "", value));
 }
 
@@ -520,7 +520,7 @@ static bool setup_do(talk *k)
     if (*k->mode)
         fine = setup_ask(k, "session/set_mode",
                          arena_printf(k->arena, "{\"sessionId\":%s,\"modeId\":%s}",
-                                      json_quote(k->arena, k->listener.inner),
+                                      json_quote(k->arena, k->inbox.inner),
                                       json_quote(k->arena, k->mode)));
     if (fine && model && *model && !k->model_option) {
         agent_fail(k->out, "the agent has no models to choose from");
@@ -530,7 +530,7 @@ static bool setup_do(talk *k)
                    ? option_set(k, k->model_option, json_quote(mem, model))
                    : setup_ask(k, "session/set_model",
                                arena_printf(k->arena, "{\"sessionId\":%s,\"modelId\":%s}",
-                                            json_quote(k->arena, k->listener.inner),
+                                            json_quote(k->arena, k->inbox.inner),
                                             json_quote(k->arena, model)));
     }
     if (fine && options && json_parse(mem, options, strlen(options), 0, &m.doc, NULL)) {
@@ -562,7 +562,7 @@ static void seed_put(buf *b, const agent_turn *t, size_t n)
 }
 
 /* What goes to the program depends on what its session holds: it is kept as it is sent. */
-static void prompt_tell(talk *k, const char *blocks)
+static void prompt_report(talk *k, const char *blocks)
 {
     const ramet_agent *s = &k->turn->session;
     buf set;
@@ -591,7 +591,7 @@ static void prompt_ask(talk *k, size_t n, bool seed)
     size_t room = FILES_BYTES;
     buf_init(&text, ACP_LINE_MAX);
     buf_init(&params, 2 * ACP_LINE_MAX);
-    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":", json_quote(k->arena, k->listener.inner));
+    buf_printf(&params, "{\"sessionId\":%s,\"prompt\":", json_quote(k->arena, k->inbox.inner));
     size_t first = params.n;
     buf_putc(&params, '[');
     if (seed) {
@@ -604,9 +604,9 @@ static void prompt_ask(talk *k, size_t n, bool seed)
     if (params.n == before) /* a message without text */
         block_add_text(&params, k->arena, "");
     buf_putc(&params, ']');
-    prompt_tell(k, params.data + first);
+    prompt_report(k, params.data + first);
     buf_putc(&params, '}');
-    program_ask(k->own, k->program, &k->listener, "session/prompt", params.data);
+    program_ask(k->own, k->program, &k->inbox, "session/prompt", params.data);
     buf_release(&text);
     buf_release(&params);
 }
@@ -666,9 +666,9 @@ static void acp_run(agent *a, const agent_turn *t, const agent_sink *s, agent_re
     arena *mem = arena_new();
     k.arena = arena_new();
     setup_want(&k, mem, agent_get(a, "mode"));
-    listener_add(k.own, k.program, &k.listener);
+    inbox_add(k.own, k.program, &k.inbox);
     talk_run(&k);
-    listener_remove(k.own, k.program, &k.listener);
+    inbox_remove(k.own, k.program, &k.inbox);
     while (k.calls) {
         if (k.calls->name) /* begun, but without a result */
             call_emit(&k, k.calls);

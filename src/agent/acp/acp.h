@@ -34,19 +34,19 @@
 
 #include <pthread.h>
 
-typedef struct heard_line {
-    struct heard_line *next;
+typedef struct inbox_line {
+    struct inbox_line *next;
     char *text;
     size_t n;
-} heard_line;
+} inbox_line;
 
-/* A turn that receives lines. */
-typedef struct listener {
-    struct listener *next;
+/* The lines received for one turn. */
+typedef struct inbox {
+    struct inbox *next;
     char *inner;    /* the agent's session id; NULL: not known yet */
     char asked[32]; /* id of the request that it waits for, raw */
-    heard_line *first, **last;
-} listener;
+    inbox_line *first, **last;
+} inbox;
 
 typedef struct acp acp;
 typedef struct program program;
@@ -68,7 +68,7 @@ struct program {
     pthread_mutex_t saying; /* guards `to` */
     lines_out to;
     int wake; /* an eventfd: something is queued, or the state or `due` changed */
-    listener *listeners;
+    inbox *inboxes;
     terminal *terminals;
     unsigned long long last_id;
 };
@@ -80,7 +80,7 @@ typedef struct held {
     char *setup; /* the setup applied to it */
     char *model_option;
     char hash[65];
-    int64_t overlay; /* what was hidden or replaced when it was told: the hash does not tell */
+    int64_t overlay; /* the overlays in effect when it was sent: the hash does not cover them */
     program *in;
 } held;
 
@@ -111,11 +111,11 @@ bool program_ended(program *p, char *why, size_t n);
 void programs_stop(acp *own);
 void held_free(held *h);
 
-void listener_add(acp *own, program *p, listener *l);
-void listener_remove(acp *own, program *p, listener *l);
+void inbox_add(acp *own, program *p, inbox *l);
+void inbox_remove(acp *own, program *p, inbox *l);
 void program_say(program *p, const char *line);
 /* Sends a request, and records in *l that its answer is expected. `params` is JSON. */
-void program_ask(acp *own, program *p, listener *l, const char *method, const char *params);
+void program_ask(acp *own, program *p, inbox *l, const char *method, const char *params);
 
 /* ---- folders and files (agent/acp/folder.c) */
 
@@ -155,8 +155,8 @@ void block_add_text(buf *to, arena *a, const char *text);
 void blocks_put(buf *to, arena *a, const program *p, const agent_turn *t, const ramet_entry *e,
                 size_t *room);
 
-/* The next line for the listener, allocated with xmalloc; NULL: none within the time, or the
+/* The next line for the inbox, allocated with xmalloc; NULL: none within the time, or the
  * program is ENDING. */
-char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n);
+char *inbox_next(acp *own, program *p, inbox *l, int ms, size_t *n);
 
 #endif

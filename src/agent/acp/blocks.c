@@ -135,10 +135,10 @@ static void attachment_put(buf *to, arena *a, const program *p, const agent_turn
         link_put(to, a, &f);
         return;
     }
-    bool told = *f.media || *size;
+    bool described = *f.media || *size;
     block_add_text(to, a,
                    arena_printf(a, "[file%s%s%s%s%s%s]", *f.name ? " " : "", f.name,
-                                told ? " (" : "", f.media, size, told ? ")" : ""));
+                                described ? " (" : "", f.media, size, described ? ")" : ""));
     if (block)
         block_add(to, block);
 }

@@ -76,9 +76,9 @@ bool program_ended(program *p, char *why, size_t n)
 
 /* ------------------------------------------------------------------ lines */
 
-static void line_give(acp *own, listener *l, const char *text, size_t n)
+static void line_give(acp *own, inbox *l, const char *text, size_t n)
 {
-    heard_line *h = xcalloc(1, sizeof *h);
+    inbox_line *h = xcalloc(1, sizeof *h);
     h->text = xmalloc(n + 1);
     memcpy(h->text, text, n);
     h->text[n] = 0;
@@ -88,10 +88,10 @@ static void line_give(acp *own, listener *l, const char *text, size_t n)
     pthread_cond_broadcast(&own->some);
 }
 
-/* The listener a line is for. Caller holds the lock. */
-static listener *line_for(program *p, const message *m)
+/* The inbox a line is for. Caller holds the lock. */
+static inbox *line_for(program *p, const message *m)
 {
-    for (listener *l = p->listeners; l; l = l->next) {
+    for (inbox *l = p->inboxes; l; l = l->next) {
         if (!m->method && m->id_raw && strcmp(l->asked, m->id_raw) == 0)
             return l;
         if (m->method && m->session && l->inner && strcmp(l->inner, m->session) == 0)
@@ -132,7 +132,7 @@ static void line_receive(program *p, arena *a, char *line, size_t n)
     if (message_read(&m, a, line, n) != MESSAGE_FINE)
         return;
     pthread_mutex_lock(&p->own->lock);
-    listener *l = line_for(p, &m);
+    inbox *l = line_for(p, &m);
     if (l)
         line_give(p->own, l, line, n);
     else if (p->state == PROGRAM_STARTING && !m.method && m.id_raw &&
@@ -146,26 +146,26 @@ static void line_receive(program *p, arena *a, char *line, size_t n)
                                     m.id_raw, JSONRPC_INTERNAL));
 }
 
-void listener_add(acp *own, program *p, listener *l)
+void inbox_add(acp *own, program *p, inbox *l)
 {
-    *l = (listener){0};
+    *l = (inbox){0};
     l->last = &l->first;
     pthread_mutex_lock(&own->lock);
-    l->next = p->listeners;
-    p->listeners = l;
+    l->next = p->inboxes;
+    p->inboxes = l;
     pthread_mutex_unlock(&own->lock);
 }
 
-void listener_remove(acp *own, program *p, listener *l)
+void inbox_remove(acp *own, program *p, inbox *l)
 {
     pthread_mutex_lock(&own->lock);
-    listener **at = &p->listeners;
+    inbox **at = &p->inboxes;
     while (*at != l)
         at = &(*at)->next;
     *at = l->next;
     pthread_mutex_unlock(&own->lock);
     while (l->first) {
-        heard_line *h = l->first;
+        inbox_line *h = l->first;
         l->first = h->next;
         free(h->text);
         free(h);
@@ -173,7 +173,7 @@ void listener_remove(acp *own, program *p, listener *l)
     free(l->inner);
 }
 
-char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n)
+char *inbox_next(acp *own, program *p, inbox *l, int ms, size_t *n)
 {
     struct timespec until = time_after((int64_t)ms * 1000);
     char *text = NULL;
@@ -181,7 +181,7 @@ char *listener_next(acp *own, program *p, listener *l, int ms, size_t *n)
     while (!l->first && p->state != PROGRAM_ENDING &&
            pthread_cond_timedwait(&own->some, &own->lock, &until) != ETIMEDOUT)
         ;
-    heard_line *h = l->first;
+    inbox_line *h = l->first;
     if (h) {
         l->first = h->next;
         if (!h->next)
@@ -207,7 +207,7 @@ void program_say(program *p, const char *line)
         program_give_up(p, "the agent's program does not read what it is sent");
 }
 
-void program_ask(acp *own, program *p, listener *l, const char *method, const char *params)
+void program_ask(acp *own, program *p, inbox *l, const char *method, const char *params)
 {
     buf b;
     pthread_mutex_lock(&own->lock);

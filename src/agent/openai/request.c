@@ -22,7 +22,8 @@
 
 enum { CACHE_KEY_BYTES = 64, CALL_ID_BYTES = 40, NAME_BYTES = 64 };
 
-/* ------------------------------------------------------------------ members beside the messages */
+/* ------------------------------------------------------------------ members besides the messages
+ */
 
 typedef struct member {
     const char *key, *raw;
@@ -456,7 +457,7 @@ void openai_messages(const ramet_entry *history, size_t n, const char *instructi
     arena_free(a);
 }
 
-/* Without the messages, which are told apart. */
+/* Without the messages, which are recorded separately. */
 static void prompt_tell(const agent_sink *s, arena *a, const buf *out, size_t messages,
                         const char *system)
 {

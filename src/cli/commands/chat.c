@@ -213,7 +213,7 @@ static int send_to(chat *h, const char *route, const char *text)
     cli *c = h->cli;
     buf body;
     json_writer w;
-    client_heard heard = {.event = on_event, .stop = on_stop, .arg = h};
+    client_events events = {.event = on_event, .stop = on_stop, .arg = h};
     buf_init(&body, (size_t)32 << 20);
     jw_init(&w, &body, 0);
     jw_object(&w);
@@ -224,7 +224,7 @@ static int send_to(chat *h, const char *route, const char *text)
     jw_end_object(&w);
     interrupted = 0;
     h->failed = false;
-    ramet_status rc = client_message(c->call, h->session, route, body.data, &heard);
+    ramet_status rc = client_message(c->call, h->session, route, body.data, &events);
     line_end(h);
     buf_release(&body);
     int code = rc == RAMET_OK ? (h->failed ? 1 : 0) : cli_fail(c);

@@ -7,7 +7,7 @@
 
 #include "form/native.h"
 
-static void tell(cli *c, const ramet_session *s, const ramet_delete_out *out)
+static void report(cli *c, const ramet_session *s, const ramet_delete_out *out)
 {
     enum { MAX_SHOWN = 20 };
     printf("%s %s; 'ramet gc' takes %s and %s for good, 7 days later at the earliest\n",
@@ -46,7 +46,7 @@ int cmd_rm(cli *c)
         return json_end(c);
     }
     if (!c->quiet)
-        tell(c, s, &out);
+        report(c, s, &out);
     return 0;
 }
 

@@ -18,6 +18,8 @@
 #include "core/session/session_open.h"
 #include "core/txn.h"
 
+#include <assert.h>
+
 ramet_level level_of(txn *tx, int64_t tree, const char *user)
 {
     db_stmt *q = db_query(tx->db, Q_member_level);
@@ -50,6 +52,7 @@ ramet_level session_level(txn *tx, const session_access *s)
 
 void member_insert(txn *tx, int64_t tree, const char *user, ramet_level level)
 {
+    assert(tx->writing);
     db_stmt *q = db_query(tx->db, Q_member_set);
     q_int(q, 1, tree);
     q_text(q, 2, user);
@@ -60,6 +63,7 @@ void member_insert(txn *tx, int64_t tree, const char *user, ramet_level level)
 
 static void member_write(txn *tx, int64_t tree, const char *user, ramet_level level)
 {
+    assert(tx->writing);
     member_insert(tx, tree, user, level);
     tx->level_tree = 0;
     access_changed(tx, tree);
@@ -69,6 +73,7 @@ static void owner_lower(txn *tx, const session_brief *s);
 
 void tree_hand_over(txn *tx, const session_brief *s, const char *to)
 {
+    assert(tx->writing);
     ramet_level before = level_of(tx, s->tree, to);
     owner_lower(tx, s);
     member_write(tx, s->tree, to, RAMET_OWNER);

@@ -18,6 +18,7 @@
 #include "core/session/session_open.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The name that the trees of a sandbox carry; NULL for the default sandbox. */
@@ -80,6 +81,7 @@ ramet_status sandbox_for_new(txn *tx, const char *id, const char *owner, const c
 
 void sandbox_put(txn *tx, int64_t tree, const char *mark)
 {
+    assert(tx->writing);
     if (!*mark)
         return;
     db_stmt *q = db_query(tx->db, Q_tree_sandbox_set);

@@ -19,6 +19,7 @@
 #include "core/session/session_open.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -49,6 +50,7 @@ bool attachment_load(txn *tx, const char *id, attachment_row *r)
 
 void attachment_insert(txn *tx, const attachment_row *r)
 {
+    assert(tx->writing);
     db_stmt *q = db_query(tx->db, Q_attachment_add);
     q_text(q, 1, r->id);
     q_blob(q, 2, r->sha, HASH_LEN);
@@ -172,6 +174,7 @@ ramet_status attachments_check(txn *tx, const entry_new *n)
 
 void attachments_link(txn *tx, int64_t tree, int64_t k, const entry_new *n)
 {
+    assert(tx->writing);
     for (size_t i = 0; i < n->n_files; i++) {
         db_stmt *q = db_query(tx->db, Q_attached_add);
         q_int(q, 1, tree);

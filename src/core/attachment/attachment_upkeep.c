@@ -11,6 +11,7 @@
 #include "core/txn.h"
 #include "core/upkeep/fsck.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define SPENT_BATCH 256 /* rows per write */
@@ -19,6 +20,7 @@
 
 void attached_cut(txn *tx, int64_t tree, int64_t lo, int64_t hi)
 {
+    assert(tx->writing);
     static const sql_id steps[] = {Q_attachment_release, Q_attached_del, Q_feedback_del,
                                    Q_indexed_del};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {

@@ -40,7 +40,7 @@ typedef struct tie_ref {
 } tie_ref;
 
 typedef struct tie_entry {
-    int64_t k;
+    int64_t key;
     bool hidden;
 } tie_entry;
 
@@ -131,8 +131,8 @@ static const char *ties_write(arena *a, const tie_scan *s, int64_t k)
     jw_key(&w, "also");
     jw_array(&w);
     for (size_t i = 0; i < s->entries.n; i++)
-        if (s->entries.items[i].hidden && s->entries.items[i].k != k)
-            jw_int(&w, s->entries.items[i].k);
+        if (s->entries.items[i].hidden && s->entries.items[i].key != k)
+            jw_int(&w, s->entries.items[i].key);
     jw_end_array(&w);
     jw_key(&w, "calls");
     jw_array(&w);
@@ -159,7 +159,7 @@ static const char *ties_find(txn *tx, const branch_row *head, int64_t pos, int64
         memset(&s.refs, 0, sizeof s.refs);
         tie_read(tx, head, lo, hi, &s);
         for (size_t i = 0; i < s.entries.n; i++)
-            s.entries.items[i].hidden = s.entries.items[i].k == k;
+            s.entries.items[i].hidden = s.entries.items[i].key == k;
         tie_spread(&s, tie_group(&s));
         text = ties_write(tx->arena, &s, k);
     }
@@ -203,7 +203,7 @@ static void row_insert(txn *tx, int64_t tree, overlay_row *row)
     q_int(q, 5, row->size);
     q_int(q, 6, row->bytes);
     q_int(q, 7, row->action);
-    q_int(q, 8, row->k);
+    q_int(q, 8, row->key);
     q_int(q, 9, row->removes);
     q_text(q, 10, row->text);
     q_text(q, 11, row->ties);
@@ -279,7 +279,7 @@ typedef struct overlay_job {
 
 static ramet_status set_row(txn *tx, const overlay_job *j, const branch_row *head, overlay_row *row)
 {
-    int64_t pos = path_find(tx, head, j->in->entry_id, &row->k);
+    int64_t pos = path_find(tx, head, j->in->entry_id, &row->key);
     TRY(txn_status(tx));
     if (pos < 0)
         return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "entry_id",
@@ -287,7 +287,7 @@ static ramet_status set_row(txn *tx, const overlay_job *j, const branch_row *hea
     row->action = (overlay_action)j->in->action;
     row->text = j->in->text;
     if (row->action == OVERLAY_HIDE)
-        row->ties = ties_find(tx, head, pos, row->k);
+        row->ties = ties_find(tx, head, pos, row->key);
     return txn_status(tx);
 }
 
@@ -415,8 +415,8 @@ static ramet_status list_run(txn *tx, const char *session, int64_t branch, ramet
     size_t n_items = set ? overlay_set_items(set, &items) : 0;
     for (size_t i = 0; i < n_items && db_status(tx->db) == RAMET_OK; i++) {
         branch_meta o;
-        int64_t pos = KEY_POS(items[i].k);
-        if (pos >= b.len || !path_owner(tx, &b.meta, pos, &o) || o.id != KEY_BRANCH(items[i].k))
+        int64_t pos = KEY_POS(items[i].key);
+        if (pos >= b.len || !path_owner(tx, &b.meta, pos, &o) || o.id != KEY_BRANCH(items[i].key))
             continue;
         ramet_overlay one = {.id = items[i].no,
                              .entry_id = path_entry_id(tx, &b, pos),

@@ -33,8 +33,8 @@ void context_open(txn *tx, const branch_row *head, context *out)
     const overlay_item *item;
     *out = (context){.set = overlay_set_get(tx, head->meta.tree, head->overlay), .head = head};
     for (size_t i = 0; out->set && !out->from && (item = overlay_set_before(out->set, i)); i++)
-        if (on_path(tx, out, item->k))
-            out->from = KEY_POS(item->k);
+        if (on_path(tx, out, item->key))
+            out->from = KEY_POS(item->key);
 }
 
 void context_close(context *c)
@@ -49,7 +49,7 @@ static const overlay_item *overlay_at(txn *tx, const context *c, int64_t k, bool
     const overlay_item *own = overlay_set_find(c->set, k), *item;
     *hidden = own && own->action == OVERLAY_HIDE;
     for (size_t i = 0; !*hidden && (item = overlay_set_tied(c->set, k, i)); i++)
-        *hidden = on_path(tx, c, item->k);
+        *hidden = on_path(tx, c, item->key);
     return own;
 }
 

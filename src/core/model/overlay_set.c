@@ -41,7 +41,7 @@ int64_t overlay_seal(sha *h, int64_t tree, const overlay_row *r)
     uint8_t out[HASH_LEN];
     int n = snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %lld %d %lld %lld %lld",
                      (long long)tree, (long long)r->no, (long long)r->prev, (long long)r->prev2,
-                     (long long)r->size, (long long)r->bytes, (int)r->action, (long long)r->k,
+                     (long long)r->size, (long long)r->bytes, (int)r->action, (long long)r->key,
                      (long long)r->removes, (long long)r->at);
     sha_begin(h);
     sha_add(h, text, (size_t)n);
@@ -65,7 +65,7 @@ bool overlay_row_from(txn *tx, db_stmt *q, int64_t tree, overlay_row *r)
         .bytes = q_col_range(q, 4, 0, OVERLAY_BYTES_MAX, "overlay.bytes"),
         .action =
             (overlay_action)q_col_range(q, 5, OVERLAY_UNION, OVERLAY_REMOVE, "overlay.action"),
-        .k = q_col_int(q, 6),
+        .key = q_col_int(q, 6),
         .removes = q_col_int(q, 7),
         .text = q_keep_text(q, 8, tx->arena),
         .ties = q_keep_text(q, 9, tx->arena),
@@ -246,7 +246,7 @@ static const overlay_row *row_at(const resolver *r, int64_t no)
 /* What an overlay takes the place of: the same kind on the same entry. A key is far below 2^62. */
 static int64_t target_of(const overlay_row *r)
 {
-    return 2 * r->k + (r->action == OVERLAY_HIDE_BEFORE);
+    return 2 * r->key + (r->action == OVERLAY_HIDE_BEFORE);
 }
 
 /* Adds what is in force in the set `no`, without what newer rows have removed, or have named
@@ -345,7 +345,7 @@ static void ties_put(resolver *r, overlay_set *s, uint32_t item, const ties *t)
 static int by_position_down(const void *a, const void *b, void *items)
 {
     const overlay_item *all = items;
-    int64_t x = KEY_POS(all[*(const uint32_t *)a].k), y = KEY_POS(all[*(const uint32_t *)b].k);
+    int64_t x = KEY_POS(all[*(const uint32_t *)a].key), y = KEY_POS(all[*(const uint32_t *)b].key);
     return x > y ? -1 : x < y;
 }
 
@@ -368,7 +368,7 @@ static void set_fill(resolver *r, overlay_set *s)
     for (uint32_t i = 0; i < n; i++) {
         const overlay_row *row = r->found.items[i];
         s->items[i] = (overlay_item){.no = row->no,
-                                     .k = row->k,
+                                     .key = row->key,
                                      .at = row->at,
                                      .action = row->action,
                                      .text = arena_strdup(s->mem, row->text),
@@ -376,7 +376,7 @@ static void set_fill(resolver *r, overlay_set *s)
         if (row->action == OVERLAY_HIDE_BEFORE)
             s->before[s->n_before++] = i;
         else
-            key_put(s, row->k, i, false);
+            key_put(s, row->key, i, false);
         ties_put(r, s, i, &all[i]);
     }
     if (s->n_before)

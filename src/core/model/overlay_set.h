@@ -21,7 +21,7 @@ typedef struct overlay_row {
     int64_t no, prev, prev2;
     int64_t size, bytes; /* rows that are gone through to resolve its set, and bytes of text */
     overlay_action action;
-    int64_t k;       /* the entry */
+    int64_t key;     /* the entry */
     int64_t removes; /* OVERLAY_REMOVE: the number of another row */
     const char *text;
     const char *ties; /* JSON: what is hidden along with the entry (overlay.c); NULL: nothing */
@@ -36,7 +36,7 @@ int64_t overlay_seal(sha *h, int64_t tree, const overlay_row *r);
 
 /* An overlay that is in force. */
 typedef struct overlay_item {
-    int64_t no, k, at;
+    int64_t no, key, at;
     overlay_action action;
     const char *text, *who;
 } overlay_item;

@@ -317,7 +317,7 @@ void copy_walk_run(copy_job *j, copy_walk *w)
 /* ------------------------------------------------------------------- orphans */
 
 static const struct {
-    sql_id q;
+    sql_id find;
     int table;
 } orphan_kinds[] = {
     {Q_orphan_entry, COPY_T_entry},       {Q_orphan_body, COPY_T_body},
@@ -333,7 +333,7 @@ static const struct {
 
 static void orphans_name(copy_job *j, size_t kind)
 {
-    db_stmt *q = db_query(j->src.db, orphan_kinds[kind].q);
+    db_stmt *q = db_query(j->src.db, orphan_kinds[kind].find);
     q_int(q, 1, ORPHANS);
     while (q_row(q))
         copy_fault(j, NULL, NULL,
@@ -349,7 +349,7 @@ static void orphans_cut(copy_job *j, size_t kind)
     copy_cell row[2] = {{0}};
     ranges found = {0};
     arena_reset(j->tree);
-    db_stmt *q = db_query(j->dst.db, orphan_kinds[kind].q);
+    db_stmt *q = db_query(j->dst.db, orphan_kinds[kind].find);
     q_int(q, 1, INT64_MAX);
     while (q_row(q))
         VEC_PUSH(j->tree, &found, ((range){q_col_int(q, 0), q_col_int(q, 1)}));

@@ -34,6 +34,7 @@
 #include "core/search/search_upkeep.h"
 #include "core/txn.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define MARK_BATCH 500
@@ -372,6 +373,7 @@ typedef struct mark_job {
 
 static void tree_write(txn *tx, sql_id what, int64_t tree, int64_t no)
 {
+    assert(tx->writing);
     db_stmt *q = db_query(tx->db, what);
     q_int(q, 1, tree);
     q_int(q, 2, no);
@@ -457,6 +459,7 @@ static int64_t texts_collect(txn *tx, take_job *j, const branch_row *b, int64_t 
 /* Cuts a branch at a length and removes its entries from there on (G3). */
 static void branch_cut(txn *tx, const branch_row *b, int64_t len)
 {
+    assert(tx->writing);
     static const sql_id tables[] = {Q_entry_del, Q_body_del, Q_usage_del, Q_delta_del,
                                     Q_copied_del};
     uint8_t tip[HASH_LEN];
@@ -482,6 +485,7 @@ static void branch_cut(txn *tx, const branch_row *b, int64_t len)
  * removed. */
 static void branch_drop(txn *tx, const branch_row *b)
 {
+    assert(tx->writing);
     static const uint8_t zeros[HASH_LEN];
     bool highest = db_highest(tx->db, DB_BRANCH) == b->meta.id;
     db_stmt *q = db_query(tx->db, highest ? Q_branch_detach : Q_branch_del);

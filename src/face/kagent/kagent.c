@@ -104,7 +104,7 @@ bool kagent_version(request *q, a2a_version *out)
     return false;
 }
 
-/* ------------------------------------------------------------------ who asks */
+/* ------------------------------------------------------------------ the caller */
 
 ramet_call *kagent_call(request *q)
 {

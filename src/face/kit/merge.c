@@ -54,7 +54,7 @@ static bool picks_read(request *q, ramet_merge_in *in)
     return true;
 }
 
-/* The error tells which turn runs. */
+/* The error names the running turn. */
 static void turn_in_the_way(request *q, const ramet_error *e)
 {
     turn_error err = {.kind = TURN_ERROR_STATUS, .error = *e};

@@ -95,8 +95,8 @@ static void int_type(json_writer *w, const form_field *f)
         jw_kint(w, "maximum", f->max);
 }
 
-/* Writes the schema of a field, with its description if `told`. */
-static void field_write(json_writer *w, const form_field *f, bool told)
+/* Writes the schema of a field, with its description if `describe`. */
+static void field_write(json_writer *w, const form_field *f, bool describe)
 {
     jw_object(w);
     switch (f->kind) {
@@ -133,7 +133,7 @@ static void field_write(json_writer *w, const form_field *f, bool told)
     case FIELD_ANY:
         break;
     }
-    if (told && f->text && *f->text)
+    if (describe && f->text && *f->text)
         jw_kstr(w, "description", f->text);
     jw_end_object(w);
 }

@@ -203,7 +203,7 @@ const char *memory_entry_id(arena *a, const ramet_entry *e)
 }
 
 /* Decodes the position in a derived id; false: it is not derived. */
-static bool derived_place(const char *id, int64_t *branch, int64_t *position)
+static bool derived_position(const char *id, int64_t *branch, int64_t *position)
 {
     unsigned long long hi, mid, lo;
     char low4[2] = {id[20], 0};
@@ -223,7 +223,7 @@ const ramet_entry *memory_entry_across(ramet_call *c, arena *a, const char *sess
     if (ramet_across_entry(c, session, id, 0, 0, &e) == RAMET_OK)
         return e;
     if (ramet_call_error(c)->status != RAMET_ENTRY_NOT_FOUND ||
-        !derived_place(id, &branch, &position) ||
+        !derived_position(id, &branch, &position) ||
         ramet_across_entry(c, session, NULL, branch, position, &e) != RAMET_OK)
         return NULL;
     return strcmp(memory_entry_id(a, e), id) == 0 ? e : NULL;
@@ -238,7 +238,8 @@ const ramet_entry *memory_entry_anywhere(ramet_call *c, arena *a, const char *id
     if (ramet_entry_home(c, id, session) == RAMET_OK)
         return ramet_entry_get(c, *session, 0, id, &e) == RAMET_OK ? e : NULL;
     if (ramet_call_error(c)->status != RAMET_ENTRY_NOT_FOUND ||
-        !derived_place(id, &branch, &position) || ramet_branch_home(c, branch, session) != RAMET_OK)
+        !derived_position(id, &branch, &position) ||
+        ramet_branch_home(c, branch, session) != RAMET_OK)
         return NULL;
     return memory_entry_across(c, a, *session, id);
 }
@@ -253,7 +254,7 @@ const ramet_entry *memory_entry_find(ramet_call *c, arena *a, const char *sessio
     if (ramet_entry_get(c, session, 0, id, &e) == RAMET_OK)
         return e;
     if (ramet_call_error(c)->status != RAMET_ENTRY_NOT_FOUND ||
-        !derived_place(id, &branch, &in.position))
+        !derived_position(id, &branch, &in.position))
         return NULL;
     if (ramet_read(c, session, &in, &page) != RAMET_OK || !page.n)
         return NULL;

@@ -217,9 +217,9 @@ static void part_take(bus *b, const char *text)
 {
     char id[17], more;
     long long seq;
-    int place, head = 0;
+    int part, head = 0;
     bool known;
-    if (sscanf(text, "m%16s %lld %d%c%n", id, &seq, &place, &more, &head) != 4 || !head ||
+    if (sscanf(text, "m%16s %lld %d%c%n", id, &seq, &part, &more, &head) != 4 || !head ||
         strcmp(id, b->id) == 0)
         return;
     sender *s = sender_get(b, id, &known);
@@ -229,7 +229,7 @@ static void part_take(bus *b, const char *text)
     s->seq = seq;
     if (gap)
         deliver(b, NULL, 0);
-    if (place == 0) {
+    if (part == 0) {
         buf_release(&s->text);
         buf_init(&s->text, MAX_MESSAGE_BYTES);
         s->whole = true;
@@ -317,10 +317,10 @@ static void *listener_main(void *arg)
 /* ----------------------------------------------------------------- sending */
 
 /* Call with the lock held. */
-static void queue_add(bus *b, int place, const char *text, size_t n, bool more)
+static void queue_add(bus *b, int part, const char *text, size_t n, bool more)
 {
     payload *p = xmalloc(sizeof *p + HEAD + n + 1);
-    int head = snprintf(p->text, HEAD, "m%s %lld %d%c", b->id, (long long)++b->seq, place,
+    int head = snprintf(p->text, HEAD, "m%s %lld %d%c", b->id, (long long)++b->seq, part,
                         more ? '+' : '.');
     memcpy(p->text + head, text, n);
     p->n = (size_t)head + n;
@@ -452,9 +452,9 @@ void bus_publish(bus *b, const char *text, size_t n)
         return;
     }
     size_t at = 0;
-    for (int place = 0; place == 0 || at < n; place++) {
+    for (int part = 0; part == 0 || at < n; part++) {
         size_t some = part_bytes(text + at, n - at);
-        queue_add(b, place, text + at, some, at + some < n);
+        queue_add(b, part, text + at, some, at + some < n);
         at += some;
     }
     pthread_cond_signal(&b->work);

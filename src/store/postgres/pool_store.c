@@ -77,32 +77,32 @@ static void health_note(pool_store *s, ramet_status st)
 }
 
 /* Call these with the lock held. */
-static bool place_free(const pool_store *s, bool reading)
+static bool permit_free(const pool_store *s, bool reading)
 {
     assert(s->n_idle <= s->n_open && s->n_open <= s->max && s->reading <= s->max_reading);
     return (s->n_idle || s->n_open < s->max) && !(reading && s->reading >= s->max_reading);
 }
 
-/* The first waiter that may have a free place: a read may have to wait where a write need not (L1,
+/* The first waiter that may have a free permit: a read may have to wait where a write need not (L1,
  * L2). */
-static waiter *place_next(const pool_store *s)
+static waiter *permit_next(const pool_store *s)
 {
     waiter *w = s->waiting;
-    while (w && !place_free(s, w->reading))
+    while (w && !permit_free(s, w->reading))
         w = w->next;
     return w;
 }
 
-static void place_signal(pool_store *s)
+static void permit_signal(pool_store *s)
 {
     ASSERT_LOCKED(&s->lock);
-    waiter *w = place_next(s);
+    waiter *w = permit_next(s);
     if (w)
         pthread_cond_signal(&w->able);
 }
 
 /* Waits for this thread's turn; false: it took too long. */
-static bool place_wait(pool_store *s, bool reading)
+static bool permit_wait(pool_store *s, bool reading)
 {
     struct timespec until = time_after((int64_t)s->busy_ms * 1000);
     waiter me = {.reading = reading}, **at = &s->waiting;
@@ -111,7 +111,7 @@ static bool place_wait(pool_store *s, bool reading)
         at = &(*at)->next;
     *at = &me;
     int rc = 0;
-    while (rc == 0 && place_next(s) != &me)
+    while (rc == 0 && permit_next(s) != &me)
         rc = pthread_cond_timedwait(&me.able, &s->lock, &until);
     for (at = &s->waiting; *at != &me;)
         at = &(*at)->next;
@@ -120,11 +120,11 @@ static bool place_wait(pool_store *s, bool reading)
     return rc == 0;
 }
 
-/* Waits for a place, and takes an idle connection when there is one. */
-static ramet_status place_take(pool_store *s, bool reading, pg **out, char *message)
+/* Waits for a permit to use a connection, and takes an idle connection when there is one. */
+static ramet_status permit_take(pool_store *s, bool reading, pg **out, char *message)
 {
     pthread_mutex_lock(&s->lock);
-    bool fine = (place_free(s, reading) && !place_next(s)) || place_wait(s, reading);
+    bool fine = (permit_free(s, reading) && !permit_next(s)) || permit_wait(s, reading);
     *out = NULL;
     if (fine) {
         s->reading += reading;
@@ -133,8 +133,8 @@ static ramet_status place_take(pool_store *s, bool reading, pg **out, char *mess
         else
             s->n_open++;
     }
-    /* Another place may be free as well; and a waiter that gave up may have been signalled. */
-    place_signal(s);
+    /* Another permit may be free as well; and a waiter that gave up may have been signalled. */
+    permit_signal(s);
     pthread_mutex_unlock(&s->lock);
     if (fine)
         return RAMET_OK;
@@ -142,10 +142,10 @@ static ramet_status place_take(pool_store *s, bool reading, pg **out, char *mess
     return RAMET_BUSY;
 }
 
-/* Returns a connection to the pool, or only its place when it is NULL or unusable. Whether the
+/* Returns a connection to the pool, or only its permit when it is NULL or unusable. Whether the
  * server has closed it is checked when it is taken again: that may happen at any time until
  * then. */
-static void place_give(pool_store *s, bool reading, pg *d)
+static void permit_give(pool_store *s, bool reading, pg *d)
 {
     pg *dead = d && !link_usable(d) ? d : NULL;
     pthread_mutex_lock(&s->lock);
@@ -154,21 +154,21 @@ static void place_give(pool_store *s, bool reading, pg *d)
         s->idle[s->n_idle++] = d;
     else
         s->n_open--;
-    place_signal(s);
+    permit_signal(s);
     pthread_mutex_unlock(&s->lock);
     pg_close(dead);
 }
 
 static ramet_status take(pool_store *s, bool reading, pg **out, char *message)
 {
-    ramet_status st = place_take(s, reading, out, message);
+    ramet_status st = permit_take(s, reading, out, message);
     if (st != RAMET_OK || (*out && link_alive(*out)))
         return st;
     pg_close(*out);
     st = pg_reach(s->site, out, message);
     health_note(s, st);
     if (st != RAMET_OK)
-        place_give(s, reading, NULL);
+        permit_give(s, reading, NULL);
     return st;
 }
 
@@ -185,7 +185,7 @@ static db *pool_read_begin(store *base, ramet_status *st, char *message)
     if (*st == RAMET_OK)
         return &d->base;
     snprintf(message, 512, "%s", db_message(&d->base));
-    place_give(s, true, d);
+    permit_give(s, true, d);
     return NULL;
 }
 
@@ -212,7 +212,7 @@ static void pool_read_end(store *base, db *d)
         replica_give((pg *)d);
         return;
     }
-    place_give(pool_of(base), true, (pg *)d);
+    permit_give(pool_of(base), true, (pg *)d);
 }
 
 static ramet_status pool_connect(store *base, db **out, char *message)
@@ -293,7 +293,7 @@ static ramet_status pool_write(store *base, store_op run, void *arg, char *messa
             return st;
         outcome o = run_once(s, d, run, arg, message);
         bool lost = d->link == LINK_LOST;
-        place_give(s, false, d);
+        permit_give(s, false, d);
         if (o.status == RAMET_OK && o.wrote)
             store_count(base, 1);
         /* A lost connection is replaced once; when that does not help, the caller gets the
@@ -317,7 +317,7 @@ static ramet_status pool_fence(store *base, char *message)
             bool over = st == RAMET_OK || d->link != LINK_LOST;
             if (st != RAMET_OK)
                 snprintf(message, 512, "%s", db_message(&d->base));
-            place_give(s, false, d);
+            permit_give(s, false, d);
             if (over)
                 return st;
         }
@@ -334,7 +334,7 @@ static ramet_status group_take(store *s, pg **out, char *message)
 
 static void group_give(store *s, pg *d)
 {
-    place_give(pool_of(s), false, d);
+    permit_give(pool_of(s), false, d);
 }
 
 static void group_wrote_events(store *s)
@@ -367,7 +367,7 @@ static ramet_status pool_health(store *base)
     pg *d;
     st = take(s, false, &d, message);
     if (st == RAMET_OK)
-        place_give(s, false, d);
+        permit_give(s, false, d);
     return st;
 }
 
@@ -424,7 +424,7 @@ static ramet_status pool_beat(store *base, const char *host, int64_t dead_us, ar
     st = node_beat(d, host, dead_us, a, out);
     if (st != RAMET_OK)
         snprintf(message, 512, "%s", db_message(&d->base));
-    place_give(s, false, d);
+    permit_give(s, false, d);
     return st;
 }
 
@@ -436,7 +436,7 @@ static void pool_leave(store *base, const char *host)
     if (take(s, false, &d, message) != RAMET_OK)
         return;
     node_leave(d, host);
-    place_give(s, false, d);
+    permit_give(s, false, d);
 }
 
 /* A dedicated connection holds the job, so that the job ends when the process dies. */
@@ -449,7 +449,7 @@ static bool pool_job(store *base, const char *job, int64_t every_us)
     if (take(s, false, &d, message) != RAMET_OK)
         return false;
     bool due = job_due(d, job, every_us);
-    place_give(s, false, d);
+    permit_give(s, false, d);
     if (!due || pg_connect(s->direct, &d, message) != RAMET_OK)
         return false;
     bool mine = job_take(d, job, every_us);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that calls the server: base path, errors, Idempotency-Key, and when a call is tried
-// again. A POST always carries a key, so that trying it again after a lost answer does it once.
+// The only module that calls the server: base path, errors, Idempotency-Key, and retries. Every POST
+// carries a key, so that repeating it after a lost response takes effect once.
 
 export const BASE = "/ramet/v1";
 
@@ -52,7 +52,7 @@ export const setShareToken = (token: string | null) => {
 };
 export const shareToken = () => share;
 
-/** Called whenever the server says that it does not know who asks. */
+/** Called whenever the server cannot identify the user. */
 export const onUnauthenticated = (call: () => void) => {
   unauthenticated = call;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live events: one connection for the whole page. It goes on with Last-Event-ID after a break, so
-// that nothing recorded is missed; what is not replayed (a turn in mid-answer) is read anew by
-// whoever shows it when `onOpen` says that the connection is back.
+// Live events: one connection for the whole page. After an interruption it continues with Last-Event-ID, so
+// that no recorded event is missed. Events that are not replayed (those of a turn in progress) are covered
+// by reloading: `onOpen` reports that the connection is back.
 import { errorOf, headersOf, shareToken, urlOf, type Query } from "./client";
 import { messages } from "./sse";
 import type { LiveEvent } from "./types";
@@ -14,7 +14,7 @@ const FIRST_PAUSE_MS = 250;
 const LAST_PAUSE_MS = 10_000;
 /** The server says something at least every 15 seconds. */
 const SILENCE_MS = 40_000;
-/** A browser gives a host six connections: windows that nobody sees let theirs go. */
+/** A browser gives a host six connections: hidden windows close theirs. */
 const HIDDEN_MS = 60_000;
 
 export class Live {
@@ -132,7 +132,7 @@ export class Live {
       timer = setTimeout(() => abort.abort(), SILENCE_MS);
     };
     let opened = false;
-    /** Something came, if only that the server is there: who missed nothing is told nothing else. */
+    /** Something arrived, at least a sign of life: without missed events the server sends nothing else. */
     const heard = () => {
       alive();
       if (opened) return;

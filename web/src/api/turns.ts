@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns: a message sent, an answer made once more, the same message to several agents. Each is
-// posted as a stream whose beginning alone matters here: from there on the live events tell the same
-// words to every window, and the server records the answer whoever listens.
+// Turns: sending a message, regenerating an answer, asking several agents. Each is posted as a stream of
+// which only the beginning matters here: after that, live events deliver the same output to every window,
+// and the server records the answer in any case.
 import { errorOf, headersOf, newKey, path, urlOf, ApiError } from "./client";
 import { messages } from "./sse";
 import type { ForkIn, LiveEvent, Part } from "./types";
@@ -30,7 +30,7 @@ const runOut = async (events: AsyncGenerator<unknown>, abort: AbortController) =
   try {
     while (!(await events.next()).done);
   } catch {
-    // nobody needs it any more
+    // no longer needed
   } finally {
     leftOpen.delete(abort);
   }

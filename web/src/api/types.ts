@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the shapes of the API. What they hold comes from schema.ts, which is made from
-// /openapi.json; here it is only said what is always there in an answer.
+// Names for the shapes of the API. Their members come from schema.ts, which is generated from
+// /openapi.json; this file only marks the members that every response contains.
 import type { components } from "./schema";
 
 type S = components["schemas"];
@@ -77,7 +77,7 @@ export type ForkIn = {
 
 export type Page<K extends string, T> = { [P in K]: T[] } & { next_cursor: string | null };
 
-/** What the event stream tells. Those of turns are not replayed (see `running` of a session). */
+/** Events of the event stream. Those of turns are not replayed (see `running` of a session). */
 export type SessionEvent = {
   type:
     | "session.created"

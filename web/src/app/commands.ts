@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can do what just now. A view provides its commands while it is mounted; keys, palette, sheet
-// and menus run them by id. What a command is called and its keys stand in keys/table.ts.
+// The commands that are available now. A view provides its commands while it is mounted; keys, palette,
+// sheet and menus run them by id. Names and keys of commands are in keys/table.ts.
 import { useEffect, useLayoutEffect, useRef } from "react";
 import type { CommandId } from "../keys/table";
 import { bindingsOf, useSettings } from "../state/settings";
@@ -14,7 +14,7 @@ export interface Handler {
 
 export type Handlers = Partial<Record<CommandId, Handler | (() => void | Promise<unknown>)>>;
 
-/** The last who provides a command has it; the one before gets it back when that one leaves. */
+/** The last provider of a command has it; when that one unmounts, the provider before gets it back. */
 const provided: { get: () => Handlers }[] = [];
 
 function handlerOf(id: CommandId): Handler | null {
@@ -50,7 +50,7 @@ export function canRun(id: CommandId): boolean {
   return handler !== null && (handler.when?.() ?? true);
 }
 
-/** False when nobody can do it now. What goes wrong is said in a toast with "Try again". */
+/** False if no view provides it now. A failure is shown in a toast with "Try again". */
 export function runCommand(id: CommandId): boolean {
   const handler = handlerOf(id);
   if (!handler || !(handler.when?.() ?? true)) return false;

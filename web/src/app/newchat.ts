@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A new chat has its id and its place (/chat/ID) before the server knows of it: it is made with its
-// first message, so that nobody leaves empty chats behind. Which ids are such is kept for the tab,
-// so that a reload neither asks for what is not there nor loses the draft.
+// A new chat has its id and address (/chat/ID) before the server knows it: it is created with its first
+// message, so that no empty chats are left behind. The ids of such chats are kept per tab, so that a reload
+// neither requests a missing chat nor loses the draft.
 import { newKey } from "../api/client";
 import { chatPath, navigate } from "./router";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the page is: /chat/ID[?entry=…&branch=…], /timeline/ID, /compare?side=…, /
+// The address of the page: /chat/ID[?entry=…&branch=…], /timeline/ID, /compare?side=…, /
 import { useSyncExternalStore } from "react";
 
 export type Route = {

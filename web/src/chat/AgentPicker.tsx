@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who answers: the session's agent, changed for what comes.
+// Selects the agent that answers from the next message on.
 import { useEffect } from "react";
 import { loadAgents, useSessions } from "../state/sessions";
 import { Button, IconAgent, IconChevronDown, Menu } from "../ui";

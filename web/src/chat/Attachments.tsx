@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files: those of a message, and those that wait in the composer. Pictures are shown, the rest is a
-// line with a name.
+// Files of a message and files waiting in the composer. Images are shown; other files are a line with their
+// name.
 import { AttachmentPrimitive, ComposerPrimitive, useAuiState } from "@assistant-ui/react";
 import { useCallback } from "react";
 import { attachmentUrl } from "../api/ramet";

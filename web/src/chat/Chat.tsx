@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chat at /chat/ID: its head, its messages and the composer, and what can be done by keys.
+// A chat at /chat/ID: header, messages, composer, and its key commands.
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import { live } from "../api/events";
 import { useCommands } from "../app/commands";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a message is written: its draft is kept for the session, files can be dropped and pasted.
+// The message composer: keeps a draft per session, and accepts dropped and pasted files.
 import { ComposerPrimitive, useAui, useAuiState } from "@assistant-ui/react";
 import { useEffect } from "react";
 import { openFork } from "../dialogs/dialogs";

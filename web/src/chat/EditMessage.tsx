@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message being edited in its place. A user's message is sent anew, an answer only changes.
+// Edits a message in place. An edited user message is sent and answered again; an edited answer is only
+// changed.
 import { useEffect, useRef, useState } from "react";
 import type { Entry } from "../api/types";
 import { Button, toastError } from "../ui";

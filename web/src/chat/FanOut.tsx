@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same message to several agents: a fork each, shown side by side. One agent alone may be asked
-// more than once.
+// Sends the same message to several agents, each in its own fork, shown side by side. The same agent may be
+// asked more than once.
 import { useAui, useAuiState } from "@assistant-ui/react";
 import { useState } from "react";
 import { comparePath, navigate } from "../app/router";

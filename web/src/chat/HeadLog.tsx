@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every move of the head, newest first, to be walked: each can be looked at, the last one taken back.
+// Every move of the head, newest first. Each can be viewed, and the last one undone.
 import { useState } from "react";
 import { listMoves } from "../api/ramet";
 import type { Move } from "../api/types";

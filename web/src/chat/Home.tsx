@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page without a chat: one can begin to write at once. The chat gets its place with its first
-// message.
+// The page without a chat, with a composer. A chat gets its address with its first message.
 import { useEffect, useState } from "react";
 import { freshId } from "../app/newchat";
 import { chatPath, navigate } from "../app/router";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Markdown of an answer. It is untrusted: no HTML of its own, no picture of another host (that would
-// tell the host who reads), links open elsewhere. Colours of code come when they are needed.
+// Renders the Markdown of an answer. It is untrusted: HTML is not rendered, images of other hosts become
+// links (loading them would reveal the reader), and links open in a new tab. The highlighter is loaded
+// when the first code block needs it.
 import { memo, useEffect, useState, type ComponentProps, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
@@ -36,7 +37,8 @@ function Code({ language, text }: { language: string; text: string }) {
   };
   return (
     <div className="md-code">
-      <div className="md-code-bar" data-language={language}>
+      <div className="md-code-bar">
+        <span>{language}</span>
         <IconButton
           small
           label={copied ? "Copied" : "Copy the code"}

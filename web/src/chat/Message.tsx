@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One message: an entry, one that is being sent, or the answer in the making. Each is an article.
+// One message: an entry, a message being sent, or the answer in progress. Each is an article.
 import { useAuiState } from "@assistant-ui/react";
 import { memo, useDeferredValue, type ReactNode } from "react";
 import type { Entry, Part } from "../api/types";
@@ -218,7 +218,7 @@ function AnswerMessage({ turnId }: { turnId: string }) {
   );
 }
 
-/** What the message repository holds of a message tells which of the three it is. */
+/** Which of the three kinds a message of the repository is. */
 export function ChatMessage() {
   const item = useAuiState((s) => s.message.metadata.custom["item"]) as Item | undefined;
   if (!item) return null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ‹ 2/3 › on a message that has versions, and the list of them with previews. Who may write moves the
-// head by it; who may not browses.
+// ‹ 2/3 › on a message with versions, and the list of them with previews. For users who may write, choosing
+// a version moves the head; for others it only shows the version.
 import { useQuery } from "@tanstack/react-query";
 import { errorText } from "../api/client";
 import { keysOf } from "../app/commands";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question of the agent, which waits: a permission with its options, or a text.
+// A question of the agent, which waits for the answer: a permission with its options, or a text.
 import { useState } from "react";
 import type { Question } from "../api/types";
 import { mayWrite } from "../state/session";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages, and where one is in them. The window of entries grows at both ends as one scrolls;
-// what is in view stays where it is whatever grows around it, and who is at the end stays there.
+// The list of messages and the scroll position in it. The window of entries grows at both ends while
+// scrolling. Messages in view stay in place when others grow, and a reader at the end stays at the end.
 import { ThreadPrimitive } from "@assistant-ui/react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { Button, ContextMenu, IconArrowDown, Spinner, type MenuEntry } from "../ui";
@@ -136,7 +136,7 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
   }, [ready, target, place, aim]);
 
   useLayoutEffect(keep, [keep, entries]);
-  // Who sends something wants to see it.
+  // Scroll to a message that the user has just sent.
   useLayoutEffect(() => {
     if (sent > 0) toEnd();
   }, [sent, toEnd]);

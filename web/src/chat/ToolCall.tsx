@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of tools and their results, folded: the name and how it went are enough for most.
+// Tool calls and their results, collapsed to the name and the outcome.
 import { useId, useState, type ReactNode } from "react";
 import type { Entry, Part } from "../api/types";
 import { cx, IconAlert, IconCheck, IconChevronRight, IconTool, Spinner } from "../ui";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens and cost: of an answer, and of the branch (own: what this chat caused; path: everything on
-// the way to here, which a fork shares with its parent).
+// Tokens and cost of an answer, and of the branch (own: caused by this chat; path: everything on the path,
+// which a fork shares with its parent).
 import type { Entry, UsageSum } from "../api/types";
 import { Popover } from "../ui";
 import { useRoom } from "./runtime";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands where nothing is said yet: what one can do here, the sample of a first visit, and how to
-// connect a model.
+// Shown in an empty chat: what can be done here, the sample of a first visit, and how to connect a model.
 import { useEffect, useState } from "react";
 import { chatPath, follow } from "../app/router";
 import { pageOf, useSessions } from "../state/sessions";
@@ -10,7 +9,7 @@ import { ensureSample } from "../welcome/sample";
 
 const isEmpty = (page: ReturnType<typeof pageOf>) => page.begun && !page.busy && page.error === null;
 
-/** The id of the sample that was made just now, for who has no chat yet. */
+/** The id of the sample that was just created for a user without chats. */
 function useSample(): string | null {
   const [sample, setSample] = useState<string | null>(null);
   const nobody = useSessions((s) => isEmpty(pageOf(s)) && s.byId.size === 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The menu of a message, and what its items do. Three dots, right click and keyboard share it.
+// The menu of a message and its actions, shared by the three dots, the right click and the keyboard.
 import { keysOf } from "../app/commands";
 import type { Entry } from "../api/types";
 import { openFork } from "../dialogs/dialogs";

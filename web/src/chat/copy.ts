@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts a text on the clipboard. Browsers give the new way to secure origins alone; a server of one's
-// own network is none.
+// Copies a text to the clipboard. Browsers offer the clipboard API to secure origins only, and a server in
+// a private network often is none.
 export const copyText = async (text: string): Promise<void> => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = document.createElement("textarea");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables, lists of tasks, strikethrough and bare links in Markdown: the reading half of remark-gfm,
-// whose writing half weighs as much again.
+// Tables, task lists, strikethrough and bare links in Markdown: the parsing half of remark-gfm, whose
+// serialising half would double the size.
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm as syntax } from "micromark-extension-gfm";
 

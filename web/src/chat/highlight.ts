@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours for code, in a piece of its own that comes when the first block of code is shown.
+// Syntax highlighting, in a chunk that is loaded when the first code block is shown.
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import c from "highlight.js/lib/languages/c";

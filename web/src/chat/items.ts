@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in a chat, as assistant-ui's message repository wants it: each message with its parent.
-// The words of an answer in the making are not in it: they come many times a second, and the one
-// message that shows them reads them itself. Versions are not, either: the server counts them, and the
-// repository would number them as it met them.
+// The messages of a chat for assistant-ui's message repository: each with its parent. The text of an
+// answer in progress is not included: it changes many times a second, and the one message that shows it
+// reads it directly. Versions are not included either: the server counts them, and the repository would
+// number them in the order in which it sees them.
 import { fromThreadMessageLike, type ThreadMessage } from "@assistant-ui/react";
 import type { Entry } from "../api/types";
 import type { Pending, SessionState } from "../state/session";

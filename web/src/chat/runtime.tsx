@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The room of a session as assistant-ui's runtime: its messages, and what the composer does. Everything that is known lies in the room; the runtime is told.
+// Connects the room of a session to assistant-ui's runtime: its messages and the composer. All state is in
+// the room; the runtime only reads it.
 import {
   AssistantRuntimeProvider,
   useExternalStoreRuntime,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a chat belongs to this window alone: which message is edited, whose versions are listed,
-// and which message a command acts on.
+// State of a chat in this window only: which message is being edited, whose versions are listed, and which
+// message commands act on.
 import { create } from "zustand";
 import type { Entry } from "../api/types";
 import type { Room } from "../state/session";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the page hears the server. A short break is nobody's business.
+// Whether the page is connected to the server. A short interruption is not shown.
 import { useEffect, useState, useSyncExternalStore } from "react";
 import { live } from "../api/events";
 

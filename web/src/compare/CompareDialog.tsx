@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which chats shall stand beside each other: those of the same tree first, then the newest others.
+// Selects the chats to compare: those of the same tree first, then the newest others.
 import { useEffect, useState } from "react";
 import { errorText } from "../api/client";
 import { getTree, listSessions } from "../api/ramet";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message of one side: as it reads, or with what it adds to and leaves out of the base.
+// A message of one side: plain, or with its differences from the base.
 import { useEffect, useState } from "react";
 import type { Entry, Part } from "../api/types";
 import { Markdown } from "../chat/Markdown";

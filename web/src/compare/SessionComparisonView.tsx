@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two to four sides beside each other: what they share folded, then a row a turn.
+// Two to four sides next to each other: their shared beginning collapsed, then one row per turn.
 import { useMemo, useState, type CSSProperties } from "react";
 import type { CompareSide, Comparison, Entry } from "../api/types";
 import { chatPath, comparePath, follow, navigate } from "../app/router";
@@ -26,7 +26,7 @@ import { costs, spent, tokens } from "./usage";
 import { Verdict } from "./Verdict";
 import "./compare.css";
 
-/** Two sides of one chat, or two chats of one name, need a number to be told apart. */
+/** Two sides of one chat, or two chats of one name, need a number to be distinguished. */
 function namesOf(comparison: Comparison): string[] {
   const titles = comparison.sides.map((s) => s.title || "New chat");
   return titles.map((title, i) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning that all sides share, folded; unfolded it is read from its end backwards.
+// The beginning shared by all sides, collapsed; when expanded it is read backwards from its end.
 import { useState } from "react";
 import { errorText } from "../api/client";
 import { listEntries } from "../api/ramet";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which side was the better one, and why: kept on the server, beside those that were given before.
+// Which side is better and why: stored on the server together with earlier verdicts.
 import { useCallback, useEffect, useState } from "react";
 import { errorText } from "../api/client";
 import { addVerdict, listVerdicts } from "../api/ramet";

@@ -2,7 +2,7 @@
 // The dialog Compare is opened by a call from anywhere; CompareDialog.tsx shows it.
 import { create } from "zustand";
 
-/** More do not fit beside each other. */
+/** More do not fit side by side. */
 export const MAX_SIDES = 4;
 
 export const useCompare = create<{ open: boolean; marked: readonly string[] }>(() => ({

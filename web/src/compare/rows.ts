@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside what: a row a turn. What all sides begin a turn with alike is shown once. Pure.
+// Arranges messages in rows, one per turn. What all sides have in common at the start of a turn is shown
+// once. Pure.
 import type { Comparison, Entry } from "../api/types";
 
 export interface CompareRow {

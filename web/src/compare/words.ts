@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences between two texts, word by word. The library comes when it is first asked for.
+// Differences between two texts, word by word. The library is loaded on first use.
 
 export interface Piece {
   text: string;

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useTagHue } from "../state/tags";
 import { Tag } from "../ui";
 
-/** A tag in the colour that somebody chose for it. */
+/** A tag in the colour that the user chose for it. */
 export function ChatTag({ name, children }: { name: string; children?: ReactNode }) {
   return (
     <Tag name={name} hue={useTagHue(name)}>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The question before a chat is deleted: it says what goes and what stays, as the server's dry run
-// tells. Afterwards a toast offers Undo.
+// Asks before a chat is deleted and lists what is removed and what stays, according to the server's dry
+// run. Afterwards a toast offers Undo.
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";

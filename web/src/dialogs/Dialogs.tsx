@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The dialog that is open; App mounts this once.
+// The open dialog; App mounts this once.
 
 import { lazy, Suspense } from "react";
 import "./dialogs.css";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Above a side question: when it goes, Keep and Close. Esc closes one in which nothing was said;
-// one that has messages is closed by its button alone.
+// The bar above a side question: its expiry, Keep and Close. Esc closes one without messages; one with
+// messages is closed only by its button.
 
 import { useEffect, useState } from "react";
 import type { Session } from "../api/types";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The dialog "Fork chat": says in words where it cuts, and takes what the new chat is to be.
+// The dialog "Fork chat": describes the cut in words and asks for the settings of the new chat.
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -95,7 +94,7 @@ export function ForkSessionDialog({ place }: { place: ForkPlace }) {
       sayMoved(fork, place);
       closeDialog();
       const there = chatPath(fork.id, { focus: "message" });
-      // Who came by a share link has a chat of his own now, and the whole page.
+      // A visitor with a share link now owns a chat, and gets the whole page.
       if (shareToken()) location.assign(there);
       else navigate(there);
     } catch (e) {

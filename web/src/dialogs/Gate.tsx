@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// In front of everything: nothing is shown or asked for before it is known who is there. When a
-// sign-in ends later, the page behind stays as it is, and goes on after the next one.
+// Shown before everything else: nothing is displayed or requested before the user is known. If a sign-in
+// ends later, the page stays as it is and continues after the next one.
 
 import { type ReactNode, useEffect } from "react";
 import { onUnauthenticated } from "../api/client";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Signing in: with an API key, or at the issuer that the server trusts.
+// Signing in, with an API key or at the issuer that the server trusts.
 
 import { useState } from "react";
 import { errorText } from "../api/client";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The dialog "Rename chat". An empty title lets the chat be named by its first message again.
+// The dialog "Rename chat". With an empty title, the chat is named by its first message again.
 
 import { useState } from "react";
 import { errorText } from "../api/client";

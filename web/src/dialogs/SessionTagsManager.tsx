@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The dialog "Tags" of a chat: add, remove, choose colours. Each change is made at once.
+// The dialog "Tags" of a chat: add, remove, choose colours. Every change takes effect immediately.
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
@@ -42,7 +41,7 @@ export function SessionTagsManager({ sessionId }: { sessionId: string }) {
   const [text, setText] = useState("");
   const add = useMutation({
     mutationFn: (tags: string[]) => addTags(sessionId, tags),
-    // What could not be added stands in the field again.
+    // Put a tag that could not be added back into the field.
     onError: (_, tags) => setText(tags.join(", ")),
   });
   const remove = useMutation({ mutationFn: (tag: string) => removeTag(sessionId, tag) });

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The dialog "Share": who sees the chat. Links open this chat alone; members belong to the whole
-// tree of it and its forks.
+// The dialog "Share": which people can see the chat. A link opens this chat only; members have access to
+// its whole tree.
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A line in which tags are typed: Enter or a comma ends one; those in use are suggested below.
+// An input line for tags: Enter or a comma completes one; tags in use are suggested below.
 
 import { type KeyboardEvent, useId, useState } from "react";
 import { useSessions } from "../state/sessions";

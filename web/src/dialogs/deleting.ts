@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Deleting a chat, with the way back.
+// Deletes a chat, with Undo.
 
 import { chatPath, navigate, route } from "../app/router";
 import { deleteSession, restoreSession, useSessions } from "../state/sessions";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
 // Which dialog is open. Any part of the page opens one by a call; Dialogs.tsx shows it.
 
 import { create } from "zustand";

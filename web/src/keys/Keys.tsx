@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands once in the app: hears the keys, and opens the palette and the sheet, which load when they
-// are first asked for.
+// Mounted once in the app: handles key events, and opens the palette and the sheet, which are loaded on
+// first use.
 import { lazy, Suspense, useEffect, useState } from "react";
 import { useCommands } from "../app/commands";
 import { navigate, route, timelinePath } from "../app/router";

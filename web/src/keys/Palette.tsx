@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command palette: what can be done here, and the chats, by a few letters.
+// The command palette: finds commands and chats by a few letters.
 import { Command } from "cmdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";

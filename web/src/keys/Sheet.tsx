@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ? sheet: every command and its keys; in "Change keys" they are taken away, added and reset.
+// The ? sheet: every command and its keys; in "Change keys" they can be removed, added and reset.
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import {
   bindingsOf,
@@ -26,7 +26,7 @@ import "./keys.css";
 
 const spoken = (keys: string) => keyNames(keys).join(" ");
 
-/** Gives the keys to the command; when somebody loses them by it, a toast says so and can undo it. */
+/** Assigns the keys to the command; if another command loses them, a toast says so and offers Undo. */
 function bind(id: CommandId, keys: string): void {
   const before = useSettings.getState().bindings;
   const losers = boundTo(keys, before).filter((holder) => holder !== id);

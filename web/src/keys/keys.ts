@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a key event to a command: pure, apart from the listener at the end.
+// Maps key events to commands. Pure, except for the event listener at the end.
 import { canRun, runCommand } from "../app/commands";
 import { bindingsOf, useSettings, type Bindings } from "../state/settings";
 import { COMMAND_IDS, type CommandId } from "./table";
@@ -82,7 +82,7 @@ function inLayer(target: EventTarget | null): boolean {
   return (target as HTMLElement | null)?.closest?.('[role="menu"], [role="dialog"]') != null;
 }
 
-/** Listens until it is told to stop. */
+/** Handles key events until the returned function is called. */
 export function listenKeys(
   target: Pick<Window, "addEventListener" | "removeEventListener"> = window,
 ): () => void {

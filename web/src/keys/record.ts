@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be bound, and how a new binding is heard from the keyboard.
+// Which keys may be bound, and how a new binding is recorded from the keyboard.
 import { stepOf, type KeyPress } from "./keys";
 
 /** How long the recorder waits for another step of a sequence. */

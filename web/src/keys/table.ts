@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that can be done by a key or from the palette, declared once. The palette, the sheet,
-// the menus and the tooltips read it; who can do a thing provides how (app/commands.ts).
+// Every command that has a key or is in the palette, declared once. The palette, the sheet, the menus
+// and the tooltips read it; the view that can run a command provides it (app/commands.ts).
 //
-// Keys: "mod" is Cmd on Apple's keyboards and Ctrl elsewhere, a space parts the steps of a sequence.
-// What a browser keeps for itself (mod+shift+t, and mod+[ in some) has a twin.
+// Keys: "mod" is Cmd on Apple's keyboards and Ctrl elsewhere, a space separates the steps of a
+// sequence. A binding that browsers reserve (mod+shift+t, and mod+[ in some) has an alternative.
 
 export interface CommandRow {
   title: string;

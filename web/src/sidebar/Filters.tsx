@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Filters of the sidebar: by tag, by agent, and the archive instead of the rest. What is on stands
-// below the search and goes by a click.
+// Filters of the sidebar: by tag, by agent, and the archive. Active filters are listed below the search and
+// removed by a click.
 
 import { filterIsOn, NO_FILTER } from "../state/forest";
 import { setFilter, useSessions } from "../state/sessions";

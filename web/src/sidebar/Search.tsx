@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What the search finds: chats by title, and messages by content, abandoned branches too. A hit
-// opens its chat at that message.
+// Search results: chats by title, and messages by content, including abandoned branches. A hit opens its
+// chat at that message.
 
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import type { KeyboardEvent } from "react";

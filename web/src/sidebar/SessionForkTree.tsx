@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The tree: chats with their forks below them. A tree of the accessibility kind, kept flat, so that
-// only the rows in sight are drawn; levels are told by aria-level.
+// The tree: chats with their forks below them. It is an ARIA tree rendered as a flat list, so that only
+// visible rows are in the page; aria-level gives the depth.
 
 import { type CSSProperties, type KeyboardEvent, useEffect, useMemo } from "react";
 import { chatPath, follow, navigate } from "../app/router";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The list: chats by their last change, under headings of age.
+// The list: chats by their last change, grouped by age.
 
 import { type KeyboardEvent, useMemo } from "react";
 import { chatPath, follow } from "../app/router";

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What can be done with a chat from its row: the three dots and the right click have the same
-// entries.
+// The menu of a chat in the sidebar, shared by the three dots and the right click.
 
 import type { Session } from "../api/types";
 import { chatPath } from "../app/router";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The sidebar: new chat, search, the chats as a list or as a tree, and who is signed in.
+// The sidebar: new chat, search, the chats as a list or a tree, and the signed-in user.
 
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { live } from "../api/events";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What rows of the list and of the tree have in common: their window, the focus that walks through
-// them, and the small signs beside a title.
+// Shared by the rows of the list and the tree: virtual scrolling, keyboard focus, and the marks next to a
+// title.
 
 import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 import {
@@ -88,7 +87,7 @@ export function RowMenu({ items, active }: { items: () => MenuEntry[]; active: b
           label="Chat actions"
           icon={<IconDots />}
           tabIndex={active ? 0 : -1}
-          // The row hears keys; those of its button are the button's.
+          // The row handles keys, except those pressed on its button.
           onKeyDown={(e) => e.stopPropagation()}
           onClick={(e) => e.stopPropagation()}
         />

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drafts: what was typed and not sent, for each session, kept in this browser. The composer keeps
-// what is typed; whoever else sets one (a rewind, a fork, a message that could not be sent) tells the
-// composer that shows it.
+// Drafts: unsent text per session, kept in this browser. The composer saves what is typed; code that sets a
+// draft elsewhere (a rewind, a fork, a failed message) notifies the composer that shows it.
 
 const PREFIX = "ramet.draft.";
 const listeners = new Set<(session: string, text: string) => void>();
@@ -18,7 +17,7 @@ const storage = (): Storage | null => {
 export const getDraft = (session: string): string =>
   cache.get(session) ?? storage()?.getItem(PREFIX + session) ?? "";
 
-/** Of the composer itself: kept, and nobody is told. */
+/** Set by the composer itself: saved without a notification. */
 export const keepDraft = (session: string, text: string): void => {
   cache.set(session, text);
   try {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of the sidebar, made from what is known of the sessions: pure functions, no requests.
+// The rows of the sidebar, computed from the known sessions: pure functions, no requests.
 //
-// The server lists sessions newest first, and a fork is always newer than its parent: so whoever
-// has a session from the list has all its forks too, and only parents can be missing. Those come
-// with the whole tree (GET /tree), in which a deleted session is a place holder.
+// The server lists sessions newest first, and a fork is always newer than its parent: so
+// if a session was listed, all its forks were too, and only parents can be missing. Those come with
+// the whole tree (GET /tree), in which a deleted session is a placeholder.
 
 import type { Session } from "../api/types";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions that this window is deleting, or has deleted. Reads of one are cancelled: their answer
-// could only be that it is gone. When the server refuses, `onStay` listeners read it again.
+// Sessions that this window is deleting or has deleted. Reads of them are cancelled, since they could only
+// fail. If the server refuses the deletion, `onStay` listeners read the session again.
 import { cancelReads } from "../api/ramet";
 
 const leaving = new Set<string>();

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Who is in front of the page, and how the server came to know.
+// The user of the page, and how the server identified that user.
 
 import { create } from "zustand";
 import { ApiError, errorText } from "../api/client";
 import { getMe } from "../api/ramet";
 import type { Me } from "../api/types";
 
-/** What `/login` tells a program: how one signs in here, and who did. */
+/** What `/login` returns to a program: how to sign in, and the signed-in user. */
 export interface SignIn {
   auth: "local" | "tokens" | "oidc";
   user: string | null;
@@ -17,9 +16,9 @@ export interface SignIn {
 }
 
 interface MeState {
-  /** null: not known yet, or nobody is signed in */
+  /** null: not known yet, or not signed in */
   me: Me | null;
-  /** set while somebody has to sign in */
+  /** set while a sign-in is required */
   signIn: SignIn | null;
   error: string | null;
 }
@@ -34,7 +33,7 @@ async function readSignIn(): Promise<SignIn | null> {
   return answer.ok && json ? ((await answer.json()) as SignIn) : null;
 }
 
-/** Finds out who it is, without a request that fails where somebody must sign in first. */
+/** Identifies the user, without a request that fails where a sign-in is required. */
 export async function findMe(): Promise<void> {
   useMe.setState({ error: null });
   try {
@@ -50,7 +49,7 @@ export async function findMe(): Promise<void> {
   }
 }
 
-/** The server does not know any more who asks: a sign-in ended, or a key was revoked. */
+/** The server no longer accepts the credential: a sign-in ended, or a key was revoked. */
 export async function askSignIn(): Promise<void> {
   if (useMe.getState().signIn) return;
   const signIn = await readSignIn().catch(() => null);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What views load and change by themselves goes through this client. Sessions and chats are not here:
-// live events keep those fresh (sessions.ts, session/).
+// The query client for everything that views load and change themselves. Sessions and chats are not here:
+// live events keep them up to date (sessions.ts, session/).
 import { QueryClient } from "@tanstack/react-query";
 
 export const queryClient = new QueryClient({

@@ -100,7 +100,7 @@ export function pageOf(state: SessionsState): Page {
 
 // ------------------------------------------------------------------ the cache
 
-/** Sessions as the server has just told them. */
+/** Sessions as the server has just returned them. */
 export function putSessions(sessions: readonly Session[]): void {
   if (sessions.length === 0) return;
   const byId = new Map(get().byId);
@@ -177,7 +177,7 @@ export async function catchUp(): Promise<void> {
   if (!pageOf(get()).busy) await readPage(filter, null);
 }
 
-/** Everything anew: after a gap in the events, or when somebody else signed in. */
+/** Reloads everything: after a gap in the events, or when another user signed in. */
 export async function reloadSessions(): Promise<void> {
   set({ byId: new Map(), places: new Map(), treesRead: new Set(), pages: {}, running: new Set() });
   await Promise.all([loadSessions(), loadTags()]);
@@ -194,7 +194,7 @@ export async function readTrees(): Promise<void> {
     try {
       takeTree(still((await ramet.getTree(s.id)).sessions, asked));
     } catch {
-      // It stands as a root until the next reload; what can be opened is all there.
+      // It is shown as a root until the next reload; everything that can be opened is there.
     }
   }
 }
@@ -224,7 +224,7 @@ export async function loadTags(): Promise<void> {
   }
 }
 
-/** anew: also when they are known. */
+/** anew: reload even if they are known. */
 export async function loadAgents(anew = false): Promise<void> {
   if (get().agents.length > 0 && !anew) return;
   set({ agents: (await ramet.listAgents()).agents });
@@ -251,7 +251,7 @@ async function readOne(id: string): Promise<void> {
     putSessions(still([await ramet.getSession(id)], asked));
     void readTrees();
   } catch {
-    // Gone meanwhile, or the server is: the next event or a reload tells.
+    // Deleted meanwhile, or the server is down: the next event or a reload will show it.
   }
 }
 

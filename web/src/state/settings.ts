@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this browser keeps for itself: the theme and the keys. Windows of one browser follow each other.
+// Settings of this browser: theme and keys. Windows of one browser share them.
 import { create } from "zustand";
 import { COMMANDS, COMMAND_IDS, type CommandId } from "../keys/table";
 
@@ -38,7 +38,7 @@ export function readSettings(text: string | null): Settings {
   try {
     value = JSON.parse(text ?? "null");
   } catch {
-    // Not ours: begin anew.
+    // Not ours: start with the defaults.
   }
   const stored = (typeof value === "object" && value !== null ? value : {}) as Record<
     string,
@@ -59,12 +59,12 @@ export function keysClash(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b} `) || b.startsWith(`${a} `);
 }
 
-/** Who has these keys already? */
+/** The command that already has these keys. */
 export function boundTo(keys: string, bindings: Bindings): CommandId[] {
   return COMMAND_IDS.filter((id) => bindingsOf(id, bindings).some((k) => keysClash(k, keys)));
 }
 
-/** The bindings with these keys given to the command, and taken from whoever had them. */
+/** The bindings with these keys given to the command, and taken from the command that had them. */
 export function withKeys(id: CommandId, keys: string, bindings: Bindings): Bindings {
   const next: Bindings = { ...bindings };
   for (const holder of boundTo(keys, bindings))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Tags as people type them, and their colours. A tag has a colour from its name; another one that
-// somebody chose is kept in his browser.
+// Parses tags as people type them, and assigns colours. The colour is derived from the name, unless the
+// user chose another one, which is kept in the browser.
 
 import { create } from "zustand";
 
@@ -90,7 +89,7 @@ export const useTagHues = create<HueState>((set, get) => ({
   },
 }));
 
-/** The hue that somebody chose for the tag; undefined: the one of its name. */
+/** The hue that the user chose for the tag; undefined: the one derived from its name. */
 export function useTagHue(tag: string): number | undefined {
   return useTagHues((s) => s.chosen[tag]);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of state share.
+// Helpers for the tests of state.
 import type { Entry } from "../api/types";
 
-/** An entry as the server tells it: user and assistant by turns. */
+/** An entry as the server returns it, alternating between user and assistant. */
 export const entryAt = (position: number, some: Partial<Entry> = {}): Entry =>
   ({
     id: "e" + position,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chat shows: a window of one path's entries, oldest first and without holes, and the answer
-// that is being made. Everything here is pure: a thread and what happened give a new thread.
+// The content of a chat: a window of one path's entries, oldest first and without gaps, and the answer in
+// progress. Everything here is pure: a thread and an event give a new thread.
 //
 // Invariants: entries are consecutive positions of the path of `head`; `head.length` counts all of
-// the path, also what lies outside of the window; `answer` is a turn that writes to this path.
+// the path, including what is outside the window; `answer` is a turn that writes to this path.
 import type { Entry, EntryPage, Head, Move, Question, Running, TurnEvent } from "../api/types";
 
 /** Entries of one request, and at most in the window. */
@@ -31,7 +31,7 @@ export type Thread = {
   answer: Answer | null;
 };
 
-/** `gap`: something was missed, and the path has to be read anew. */
+/** `gap`: something was missed, and the path must be read again. */
 export type Step = { thread: Thread; gap: boolean };
 
 const NO_HASH = "0".repeat(64);
@@ -81,7 +81,7 @@ const sameEntry = (a: Entry, b: Entry) =>
   a.versions?.count === b.versions?.count &&
   a.feedback === b.feedback;
 
-/** The new thread with the old one's objects where they are the same, so that nothing is drawn anew. */
+/** The new thread with the old one's objects where they are the same, so that nothing is rendered again. */
 export const keepSame = (old: Thread, now: Thread): Thread => {
   const known = new Map(old.entries.map((entry) => [entry.id, entry]));
   const entries = now.entries.map((entry) => {
@@ -225,7 +225,7 @@ export const isPlan = (data: unknown): data is Plan =>
   (data as Plan).type === "plan" &&
   Array.isArray((data as Plan).entries);
 
-/** How a turn ended that did not end well, as its last entry tells it. */
+/** How a turn ended that did not end well, according to its last entry. */
 export const endOf = (entry: Entry): { turn: string; error?: string } | null => {
   for (const part of entry.parts) {
     const data = part.data as { turn?: unknown; error?: unknown } | null | undefined;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drawing beside the rows that are in sight: rails, curves where something leaves, and nodes.
+// The drawing next to the visible rows: rails, curves where a branch leaves, and nodes.
 import { memo } from "react";
 import type { TimelineNode } from "./graph";
 import type { Placed } from "./layout";

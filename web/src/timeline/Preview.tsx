@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node is about, beside it, while the pointer or the focus rests on it.
+// A preview of a node, shown while the pointer or the focus rests on it.
 import { useQuery } from "@tanstack/react-query";
 import type { CSSProperties } from "react";
 import { errorText } from "../api/client";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of a chat as a graph of lanes: where forks and branches left, where the heads are.
-// Only the rows in sight are in the page, so that ten thousand are as quick as ten.
+// The tree of a chat as a graph of lanes: where forks and branches leave, and where the heads are. Only
+// visible rows are in the page, so that ten thousand are as fast as ten.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type KeyboardEvent,
@@ -35,7 +35,7 @@ import "./timeline.css";
 
 const MAX_SIDES = 4;
 const OVERSCAN = 12;
-/** Who scrolls past asks for nothing. */
+/** Scrolling past a row requests nothing. */
 const REST_MS = 60;
 const rowHeight = () => (matchMedia("(pointer: coarse)").matches ? 48 : 34);
 

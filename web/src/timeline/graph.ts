@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a tree: its sessions, and in them the branches that edits, regenerations and rewinds
-// left behind. Pure; requests are in load.ts.
+// The nodes of a tree: its sessions, and within them the branches that edits, regenerations and rewinds
+// left. Pure; requests are in load.ts.
 import type { Branch, Session } from "../api/types";
 import type { GraphNode } from "./layout";
 
@@ -41,7 +41,7 @@ export function buildGraph(
 ): TimelineNode[] {
   const known = new Set(sessions.map((s) => s.id));
   const nodes: TimelineNode[] = [];
-  /** Node of a branch, whoever's it is: a fork's first branch leaves one of its parent's. */
+  /** Node of a branch, of any session: a fork's first branch leaves one of its parent's. */
   const nodeOf = new Map<string, string>();
   for (const session of sessions) {
     const [first, ...others] = branches.get(session.id) ?? [];

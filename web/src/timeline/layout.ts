@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the nodes of a tree stand: a row and a lane each. Pure, and made for ten thousand of them.
+// Assigns each node of a tree a row and a lane. Pure, and fast enough for ten thousand nodes.
 //
 // Invariants (layout.test.ts):
-// - a parent stands above its children;
-// - the child that stands lowest goes on in its parent's lane, every other one gets a free lane;
+// - a parent is above its children;
+// - the lowest child continues in its parent's lane, every other one gets a free lane;
 // - a node's rail runs from its row to that of its lowest child, and no two rails of a lane overlap;
 // - in the order "branch" small branches come first, so that the lanes are at most log2(n) + 1.
 

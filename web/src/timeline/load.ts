@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a tree and the branches in it, and again when something happens there.
+// Reads a tree and its branches, and reads them again when something happens there.
 //
-// Two requests tell where everything stands, however great the tree is. What a branch says first is
-// asked for by session: of a small tree before it is drawn, else as its rows come into sight.
+// Two requests are enough to draw a tree of any size. The first message of a branch is requested per
+// session: for a small tree before it is drawn, otherwise when its rows become visible.
 import { useCallback, useEffect, useRef, useState } from "react";
 import { errorText } from "../api/client";
 import { live } from "../api/events";

@@ -50,7 +50,7 @@ interface IconButtonProps extends Omit<ComponentProps<"button">, "children"> {
   keys?: string;
   small?: boolean;
   busy?: boolean;
-  /** No tooltip, for a button whose meaning is plain from what stands beside it. */
+  /** No tooltip, for a button whose meaning is clear from its context. */
   plain?: boolean;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A modal box: focus stays in it and goes back to where it came from; Esc and a click beside it close it.
-// The backdrop is our own: that of Radix writes a style element, which the content security policy forbids.
+// A modal dialog: it traps the focus and returns it when closed; Esc and a click outside close it. The
+// backdrop is our own, because that of Radix adds a style element, which the content security policy
+// forbids.
 import { Dialog as Radix } from "radix-ui";
 import { useState, type CSSProperties, type FormEvent, type ReactNode } from "react";
 import { cx } from "./cx";
@@ -20,7 +21,7 @@ interface DialogProps {
   width?: number;
   /** The body and foot become a form; Enter in a field submits it. */
   onSubmit?: () => void;
-  /** Return false to keep it open on Esc or on a click beside it. */
+  /** Return false to keep it open on Esc or on a click outside. */
   mayClose?: () => boolean;
   /** It has closed, and the focus is about to go back; preventDefault() keeps it from going. */
   onClosed?: (event: Event) => void;
@@ -95,7 +96,7 @@ export function Dialog(props: DialogProps) {
             event.preventDefault();
           }}
           onInteractOutside={(event) => {
-            // A toast may be pressed while a dialog is open; it may be gone when this is told.
+            // A toast may be pressed while a dialog is open; it may be gone by now.
             if ((event.target as Element | null)?.closest?.(".ui-toast")) event.preventDefault();
             else keep(event);
           }}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labelled fields; native controls, since they know every keyboard and every phone.
+// Labelled fields. They use native controls, which work with every keyboard and phone.
 import { type ComponentProps, type KeyboardEvent, type ReactNode, useId } from "react";
 import { cx } from "./cx";
 

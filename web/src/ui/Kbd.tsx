@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Key combinations as people know them from their keyboards.
+// Key combinations as they are printed on keyboards.
 
 const apple = typeof navigator !== "undefined" && /Mac|iPhone|iPad/.test(navigator.platform);
 

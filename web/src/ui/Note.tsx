@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a view says about itself: empty (and what to do about it), or gone wrong (and a way on).
+// A message of a view about itself: it is empty (with a suggestion), or failed (with a retry).
 import type { ReactNode } from "react";
 import { Button } from "./Button";
 import { cx } from "./cx";

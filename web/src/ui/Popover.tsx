@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small box beside what opened it.
+// A small box next to the element that opened it.
 import { Popover as Radix } from "radix-ui";
 import type { ReactElement, ReactNode } from "react";
 import { cx } from "./cx";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short words at the lower edge, with at most one thing to do ("Undo", "Try again").
-// Errors stay until they are closed; the rest goes by itself, but never under the pointer or the focus.
+// Short messages at the lower edge, with at most one action ("Undo", "Try again"). Errors stay until they
+// are closed; others disappear by themselves, but not while they have the pointer or the focus.
 import { useEffect, useState } from "react";
 import { create } from "zustand";
 import { Button, IconButton } from "./Button";

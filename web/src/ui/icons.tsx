@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The icons in use, 16 px, hidden from screen readers: a name stands on the button.
+// The icons in use, 16 px, hidden from screen readers: the button has the label.
 import {
   Archive,
   ArrowDown,

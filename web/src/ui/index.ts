@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kit that all views are made of. What is used everywhere is here; the rest stays in its room.
+// Components that all views use. Components of a single room stay there.
 import "./ui.css";
 
 export * from "./Ago";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says that echo answers as long as no model is connected, and how one is: with the lines for the
-// configuration, filled in when a model server runs on this machine. Such a one is offered: it answers
-// when somebody has pressed the button, never unasked.
+// Explains that echo answers until a model is connected, and shows the configuration lines that connect
+// one. A model server found on this machine is offered; it is used only after the user presses the button.
 import { useEffect, useState } from "react";
 import { get, post } from "../api/client";
 import { listAgents } from "../api/ramet";

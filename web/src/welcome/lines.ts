@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one writes to connect a model: a flag of `ramet serve`, or lines of its configuration file.
+// The text that connects a model: a flag of `ramet serve`, or lines of its configuration file.
 export type Nearby = { name: string; url: string; models: string[] };
 
 const PLAIN = /^[\w.:/@+-]+$/;

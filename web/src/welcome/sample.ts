@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sample conversation of a first visit: a chat with a second version of an answer and two forks,
-// to play with. It is made once: its id tells of whom it is, so that no other window and no other
-// browser makes it again, and a browser that has seen it does not ask.
+// The sample conversation of a first visit: a chat with two versions of an answer and two forks. It is
+// created once: its id is derived from the user, so that no other window or browser creates it again, and a
+// browser that has seen it does not ask.
 import { isCode, path, post, shareToken } from "../api/client";
 import { getMe, listSessions } from "../api/ramet";
 import type { Session } from "../api/types";
@@ -91,7 +91,7 @@ const make = async (id: string): Promise<void> => {
   await entries(id, REST);
 };
 
-/** Makes the sample for a user who has no chats and never had it; gives its id, else null. */
+/** Creates the sample for a user who has no chats and never had it; returns its id, or null. */
 export const ensureSample = async (): Promise<string | null> => {
   if (shareToken() !== null || remembered()) return null;
   const [me, known] = await Promise.all([getMe(), listSessions({ limit: 1, archived: "include" })]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving through history: edits, regenerations, rewinds, undo, versions, and looking at a branch
-// without moving to it.
+// Moves through the history: edits, regenerations, rewinds, undo, versions, and viewing a branch without
+// moving to it.
 import { ApiError, isCode } from "../../api/client";
 import * as api from "../../api/ramet";
 import * as turns from "../../api/turns";
@@ -60,7 +60,7 @@ export class Head {
       try {
         await call(model.id, { expected_head: head?.prefix_hash });
       } catch (error) {
-        // Whatever stands in the way: if somebody moved meanwhile, that is why.
+        // Whatever the error is: if another user has moved the head meanwhile, report that.
         if (!(error instanceof ApiError) || error.status !== 409) throw error;
         const who = await this.whoMoved(known, isCode(error, "head_moved"));
         if (who === null) throw error;
@@ -71,7 +71,7 @@ export class Head {
     });
   }
 
-  /** Who changed the head from what was shown; null: nobody moved it. */
+  /** The user who moved the head since it was shown; null: it has not moved. */
   private async whoMoved(known: number, moved: boolean): Promise<string | null> {
     const [log, page] = await Promise.all([
       api.listMoves(this.model.id, { limit: 1 }),
@@ -90,7 +90,7 @@ export class Head {
     return api.listBranches(this.model.id, query).then((list) => list.branches);
   }
 
-  /** The version beside this one; nothing at either end. */
+  /** The next version in a direction; undefined at either end. */
   async neighbour(entry: Entry, by: 1 | -1): Promise<void> {
     const wanted = (entry.versions?.number ?? 1) + by;
     if (wanted < 1 || wanted > (entry.versions?.count ?? 1)) return;

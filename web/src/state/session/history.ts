@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window of history that is shown: read, grown at both ends, and kept fresh by live events.
+// The visible window of the history: read, extended at both ends, and updated by live events.
 //
-// Reads and events race. Events that arrive while a read is under way wait, and are applied to what
-// it brings. Entries are told apart by position and id, deltas of an answer by their offset, so
+// Reads and events race. Events that arrive during a read wait and are applied to its result.
+// Entries are identified by position and id, deltas of an answer by their offset, so
 // applying an event twice changes nothing; a gap found while applying one starts another read.
 import { ApiError, errorText, isCancelled } from "../../api/client";
 import * as api from "../../api/ramet";
@@ -115,7 +115,7 @@ export class History {
 
   tail = () => this.page({ tail: true, limit: PAGE, branch: this.model.state.viewing ?? undefined });
 
-  /** Reads again without a caller to tell: when it fails, the next connection reads it anew. */
+  /** Reads again in the background: if that fails, the next connection reads it. */
   refresh = (): void => {
     this.reload().catch(() => {});
   };

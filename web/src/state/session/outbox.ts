@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages on their way to the server. Each is shown at once and kept in the browser until the server
-// has it, under one idempotency key, so that sending it again stores it once.
+// Messages on their way to the server. Each is shown at once and kept in the browser until the server has
+// stored it, under one idempotency key, so that sending it again stores it once.
 import { ApiError, errorText, isCode, newKey } from "../../api/client";
 import * as api from "../../api/ramet";
 import * as turns from "../../api/turns";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages that were sent and are not known to be stored, kept in this browser over a reload: with
-// their key, so that sending one again stores it once.
+// Messages that were sent but not confirmed, kept in this browser across a reload together with their key,
+// so that sending one again stores it once.
 import type { Pending } from "./state";
 
 const keyOf = (session: string) => "ramet.outbox." + session;
 
-/** After a reload nobody is sending them: they say so, and wait for the user. */
+/** After a reload they are no longer being sent: they are marked so, and wait for the user. */
 export const readOutbox = (session: string): Pending[] => {
   try {
     const list = JSON.parse(localStorage.getItem(keyOf(session)) ?? "[]") as Pending[];

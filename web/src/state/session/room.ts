@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A session that is shown: its state, what live events do to it, and everything that can be done in
-// it. There is one room a session; a few that are no longer shown are kept, to be there at once.
+// A session that is shown: its state, the effect of live events on it, and every action in it. There is one
+// room per session; a few that are no longer shown are kept, so that returning to them is instant.
 import { isCode } from "../../api/client";
 import { live } from "../../api/events";
 import * as api from "../../api/ramet";

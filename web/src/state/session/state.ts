@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page knows of one session, and the store that holds it. The parts of a room (history,
-// outbox, head) read and change it through a SessionModel, and nothing else.
+// The state of one session, and the store that holds it. The parts of a room (history, outbox, head) read
+// and change it only through a SessionModel.
 import { create, type StoreApi, type UseBoundStore } from "zustand";
 import type { Move, Part, Session, UsageReport } from "../../api/types";
 import { isFresh } from "../../app/newchat";

@@ -133,14 +133,14 @@ static _Noreturn void model_main(int out)
 
 /* -------------------------------------------------------------- two readers */
 
-typedef struct heard {
+typedef struct received {
     double first, end; /* times of the first and the last word */
     size_t bytes;
-} heard;
+} received;
 
 static size_t on_curl(char *p, size_t size, size_t n, void *arg)
 {
-    heard *h = arg;
+    received *h = arg;
     (void)p;
     if (!h->first)
         h->first = now_us();
@@ -152,7 +152,7 @@ static size_t on_curl(char *p, size_t size, size_t n, void *arg)
 /* Reads directly from the model. The handle keeps its connection open when the model does. */
 static void read_alone(CURL *c, const char *url, double *first, double *total)
 {
-    heard h = {0};
+    received h = {0};
     curl_easy_setopt(c, CURLOPT_URL, url);
     curl_easy_setopt(c, CURLOPT_POSTFIELDS, "{\"model\":\"m\",\"stream\":true,\"messages\":[]}");
     curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, on_curl);
@@ -166,7 +166,7 @@ static void read_alone(CURL *c, const char *url, double *first, double *total)
 
 static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
 {
-    heard *h = arg;
+    received *h = arg;
     if (strcmp(name, "turn.delta") == 0) {
         const char *text = json_text(a, d, json_get(d, d->nodes, "text"));
         if (!h->first)
@@ -181,10 +181,10 @@ static void on_event(void *arg, const char *name, arena *a, const json_doc *d)
 static void read_turn(ramet_call *c, const char *session, const char *message, double *first,
                       double *total)
 {
-    heard h = {0};
-    client_heard ears = {.event = on_event, .arg = &h};
+    received h = {0};
+    client_events events = {.event = on_event, .arg = &h};
     double start = now_us();
-    if (client_message(c, session, "messages", message, &ears) != RAMET_OK)
+    if (client_message(c, session, "messages", message, &events) != RAMET_OK)
         bench_die("a turn failed: %s", client_http.ramet_call_error(c)->message);
     if (!h.first || !h.end)
         bench_die("a turn had no output");
@@ -343,13 +343,13 @@ typedef struct talker {
 static void talk(void *arg)
 {
     talker *t = arg;
-    heard h = {0};
-    client_heard ears = {.event = on_event, .arg = &h};
+    received h = {0};
+    client_events events = {.event = on_event, .arg = &h};
     ramet_page page;
     ramet_call *c = client_http.ramet_call_new(t->remote, "ann", "bench");
     char *session = session_make(c);
-    if (client_message(c, session, "messages", "{\"text\":\"go on\",\"agent\":\"crowd\"}", &ears) !=
-        RAMET_OK)
+    if (client_message(c, session, "messages", "{\"text\":\"go on\",\"agent\":\"crowd\"}",
+                       &events) != RAMET_OK)
         bench_die("a turn failed: %s", client_http.ramet_call_error(c)->message);
     t->bytes = h.bytes;
     ramet_read_in in = {.tail = true, .limit = 1};

@@ -13,7 +13,7 @@
 typedef enum { OP_COMMIT, OP_FORK_SHORT, OP_FORK_LONG, OP_REWIND, OP_UNDO, OP_SWITCH, OP_N } op;
 
 typedef struct race {
-    ramet_call *c;
+    ramet_call *call;
     raw *plain;
     const char *short_one, *long_one;
     const char *short_entry, *long_entry; /* in the middle of each session */
@@ -49,20 +49,20 @@ static void race_op(race *r, op what)
         raw_one(r->plain);
         break;
     case OP_FORK_SHORT:
-        fork_at(r->c, r->short_one, r->short_entry);
+        fork_at(r->call, r->short_one, r->short_entry);
         break;
     case OP_FORK_LONG:
-        fork_at(r->c, r->long_one, r->long_entry);
+        fork_at(r->call, r->long_one, r->long_entry);
         break;
     case OP_REWIND:
-        must(r->c, ramet_rewind(r->c, r->long_one, &move, &s, NULL), "rewind");
+        must(r->call, ramet_rewind(r->call, r->long_one, &move, &s, NULL), "rewind");
         r->rewound = s->head.branch;
         break;
     case OP_UNDO:
-        must(r->c, ramet_undo(r->c, r->long_one, NULL, &s), "undo");
+        must(r->call, ramet_undo(r->call, r->long_one, NULL, &s), "undo");
         break;
     default:
-        must(r->c, ramet_switch(r->c, r->long_one, r->rewound, NULL, &s), "switch");
+        must(r->call, ramet_switch(r->call, r->long_one, r->rewound, NULL, &s), "switch");
     }
 }
 
@@ -71,7 +71,7 @@ static void race_time(race *r, op what)
     double start = now_us();
     race_op(r, what);
     sample_add(&r->times[what], now_us() - start);
-    ramet_call_reset(r->c);
+    ramet_call_reset(r->call);
 }
 
 /* Times each operation once. Their order rotates, because the first operation after an idle moment
@@ -84,8 +84,8 @@ static void race_round(race *r, int i)
     race_time(r, OP_UNDO);
     race_time(r, OP_SWITCH);
     ramet_session *s;
-    must(r->c, ramet_switch(r->c, r->long_one, r->head, NULL, &s), "switch");
-    ramet_call_reset(r->c);
+    must(r->call, ramet_switch(r->call, r->long_one, r->head, NULL, &s), "switch");
+    ramet_call_reset(r->call);
 }
 
 /* Fills both write-ahead logs once. From then on they are overwritten and no longer grow, as in a
@@ -103,8 +103,8 @@ static void logs_fill(race *r)
         if (i % BATCH == BATCH - 1)
             raw_commit(r->plain);
     }
-    const char *session = scratch_session(r->c);
-    scratch_load(r->c, session, ENTRIES, &w);
+    const char *session = scratch_session(r->call);
+    scratch_load(r->call, session, ENTRIES, &w);
     free((char *)session);
 }
 
@@ -146,7 +146,7 @@ static void copy_row(bench *b, race *r)
             start = now_us();
             race_op(r, OP_FORK_LONG);
             sample_add(&forks, now_us() - start);
-            ramet_call_reset(r->c);
+            ramet_call_reset(r->call);
         }
     }
     raw_close(plain);
@@ -164,15 +164,15 @@ void case_fork(bench *b)
 {
     const big_store *big = big_open(b);
     ramet *store = scratch_open(b, big->name);
-    race r = {.c = scratch_call(store), .plain = raw_open(b, "plain.db", RAW_KEYED)};
+    race r = {.call = scratch_call(store), .plain = raw_open(b, "plain.db", RAW_KEYED)};
     words w = {2};
     r.long_one = big->session;
-    r.short_one = scratch_session(r.c);
-    scratch_load(r.c, r.short_one, 10, &w);
-    r.short_entry = entry_at(r.c, r.short_one, 4);
-    r.long_entry = entry_at(r.c, r.long_one, big->entries / 2);
+    r.short_one = scratch_session(r.call);
+    scratch_load(r.call, r.short_one, 10, &w);
+    r.short_entry = entry_at(r.call, r.short_one, 4);
+    r.long_entry = entry_at(r.call, r.long_one, big->entries / 2);
     ramet_session *s;
-    must(r.c, ramet_session_get(r.c, r.long_one, &s), "get");
+    must(r.call, ramet_session_get(r.call, r.long_one, &s), "get");
     r.head = s->head.branch;
     bench_note("forks, rewinds, undos and switches");
     logs_fill(&r);
@@ -195,7 +195,7 @@ void case_fork(bench *b)
     for (int i = 0; i < OP_N; i++)
         sample_free(&r.times[i]);
     raw_close(r.plain);
-    ramet_call_free(r.c);
+    ramet_call_free(r.call);
     ramet_close(store);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 typedef struct merges {
-    ramet_call *c;
+    ramet_call *call;
     const char *source;          /* the long one */
     const char *picker, *behind; /* forks of its root: one picks, the other is fast-forwarded */
     ramet_merge_in pick, forward;
@@ -21,22 +21,22 @@ static void merge_time(merges *m, const char *into, const ramet_merge_in *in, sa
 {
     ramet_merge_out out;
     double start = now_us();
-    must(m->c, ramet_merge(m->c, into, in, &out), "merge");
+    must(m->call, ramet_merge(m->call, into, in, &out), "merge");
     sample_add(times, now_us() - start);
-    ramet_call_reset(m->c);
+    ramet_call_reset(m->call);
 }
 
 static void merge_round(merges *m)
 {
     ramet_session *s;
     double start = now_us();
-    must(m->c, ramet_fork(m->c, m->source, &(ramet_fork_in){0}, &s, NULL), "fork");
+    must(m->call, ramet_fork(m->call, m->source, &(ramet_fork_in){0}, &s, NULL), "fork");
     sample_add(&m->forks, now_us() - start);
-    ramet_call_reset(m->c);
+    ramet_call_reset(m->call);
     merge_time(m, m->picker, &m->pick, &m->picks);
     merge_time(m, m->behind, &m->forward, &m->forwards);
-    must(m->c, ramet_undo(m->c, m->behind, NULL, &s), "undo");
-    ramet_call_reset(m->c);
+    must(m->call, ramet_undo(m->call, m->behind, NULL, &s), "undo");
+    ramet_call_reset(m->call);
 }
 
 static void merge_row(bench *b, const char *name, const char *title, sample *times, sample *forks)
@@ -53,19 +53,19 @@ static void merge_row(bench *b, const char *name, const char *title, sample *tim
 void case_merge(bench *b)
 {
     ramet *store = scratch_open(b, "merge.db");
-    merges m = {.c = scratch_call(store)};
+    merges m = {.call = scratch_call(store)};
     words w = {9};
     int64_t entries = b->quick ? 10000 : 100000;
     bench_note("merges");
-    const char *root = scratch_session(m.c);
-    scratch_load(m.c, root, 10, &w);
-    m.source = scratch_fork(m.c, root);
-    m.picker = scratch_fork(m.c, root);
-    m.behind = scratch_fork(m.c, root);
-    scratch_load(m.c, m.source, entries, &w);
+    const char *root = scratch_session(m.call);
+    scratch_load(m.call, root, 10, &w);
+    m.source = scratch_fork(m.call, root);
+    m.picker = scratch_fork(m.call, root);
+    m.behind = scratch_fork(m.call, root);
+    scratch_load(m.call, m.source, entries, &w);
     ramet_page page;
     ramet_read_in in = {.by_position = true, .position = entries / 2, .limit = 1};
-    must(m.c, ramet_read(m.c, m.source, &in, &page), "read");
+    must(m.call, ramet_read(m.call, m.source, &in, &page), "read");
     char *id = xstrdup(page.entries[0].id);
     ramet_merge_pick pick = {m.source, 0, id};
     m.pick = (ramet_merge_in){.mode = RAMET_PICK, .picks = &pick, .n_picks = 1};
@@ -84,6 +84,6 @@ void case_merge(bench *b)
     sample_free(&m.picks);
     sample_free(&m.forwards);
     free(id);
-    ramet_call_free(m.c);
+    ramet_call_free(m.call);
     ramet_close(store);
 }

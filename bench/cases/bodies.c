@@ -31,7 +31,7 @@ typedef struct outcome {
 } outcome;
 
 typedef struct yard {
-    sqlite3 *h;
+    sqlite3 *db;
     sqlite3_stmt *entry, *body, *tail, *get;
     const char *pool; /* the text that bodies are cut from */
     char *packed;
@@ -64,7 +64,7 @@ static size_t size_pick(const spec *s, words *w)
 static void step(yard *y, sqlite3_stmt *s)
 {
     if (sqlite3_step(s) != SQLITE_DONE)
-        bench_die("plain SQLite: %s", sqlite3_errmsg(y->h));
+        bench_die("plain SQLite: %s", sqlite3_errmsg(y->db));
     sqlite3_reset(s);
 }
 
@@ -122,7 +122,7 @@ static void yard_open(yard *y, raw *plain, const char *pool)
     sqlite3 *h = raw_handle(plain);
     raw_exec(h, "CREATE TABLE e(k INTEGER PRIMARY KEY, id TEXT NOT NULL, text);"
                 "CREATE TABLE b(k INTEGER PRIMARY KEY, plain INT NOT NULL, packed BLOB NOT NULL)");
-    *y = (yard){.h = h, .pool = pool, .packed_cap = ZSTD_compressBound((size_t)64 << 10)};
+    *y = (yard){.db = h, .pool = pool, .packed_cap = ZSTD_compressBound((size_t)64 << 10)};
     y->packed = xmalloc(y->packed_cap);
     y->packer = ZSTD_createCCtx();
     y->opener = ZSTD_createDCtx();
@@ -166,7 +166,7 @@ static outcome spec_run(bench *b, const spec *s, const char *pool)
         raw_commit(plain);
     }
     outcome out = {.rate = (double)n / (now_us() - start) * 1e6};
-    raw_exec(y.h, "PRAGMA wal_checkpoint(TRUNCATE)");
+    raw_exec(y.db, "PRAGMA wal_checkpoint(TRUNCATE)");
     out.bytes = (double)file_bytes(scratch_path(b, "bodies.db")) / (double)n;
     for (int i = 0; i < BRANCHES * 8; i++) {
         start = now_us();
