@@ -264,8 +264,10 @@ test('unfinished messages: others are served, and the deadline ends them', async
   const refusals = hoards.map((c) => [...Array(100).keys()].map((i) => c.trailers(1 + 2 * i)).join('')).join('');
   assert.match(refusals, /too many calls of this address are open/);
   await ok(append(client(s.port), 'a', 'served while they hold their share'));
-  const ended = (c) => [...Array(100).keys()].every((i) => c.ended(1 + 2 * i));
-  await eventually(() => assert.ok(hoards.every(ended)), 20000 * slow);
+  // On a slow machine a connection may be cut instead: its refused streams look like rapid resets.
+  const ended = (c) => !c.open || [...Array(100).keys()].every((i) => c.ended(1 + 2 * i));
+  const state = () => hoards.map((c) => [c.open, c.goaway?.text, [...Array(100).keys()].filter((i) => c.ended(1 + 2 * i)).length]);
+  await eventually(() => assert.ok(hoards.every(ended), JSON.stringify(state())), 20000 * slow);
   assert.match(hoards.map((c) => c.trailers(1) + c.trailers(199)).join(''), /did not arrive in time/);
   await eventually(async () => assert.equal(await metric(s, 'ramet_grpc_calls'), 0), 10000 * slow);
 });
