@@ -264,8 +264,10 @@ test('unfinished messages: others are served, and the deadline ends them', async
   const refusals = hoards.map((c) => [...Array(100).keys()].map((i) => c.trailers(1 + 2 * i)).join('')).join('');
   assert.match(refusals, /too many calls of this address are open/);
   await ok(append(client(s.port), 'a', 'served while they hold their share'));
-  const ended = (c) => [...Array(100).keys()].every((i) => c.ended(1 + 2 * i));
-  await eventually(() => assert.ok(hoards.every(ended)), 20000 * slow);
+  // On a slow machine a connection may be cut instead: its refused streams look like rapid resets.
+  const ended = (c) => !c.open || [...Array(100).keys()].every((i) => c.ended(1 + 2 * i));
+  const state = () => hoards.map((c) => [c.open, c.goaway?.text, [...Array(100).keys()].filter((i) => c.ended(1 + 2 * i)).length]);
+  await eventually(() => assert.ok(hoards.every(ended), JSON.stringify(state())), 20000 * slow);
   const ends = hoards.flatMap((c) => [...Array(100).keys()].map((i) => c.trailers(1 + 2 * i))).join('');
   assert.match(ends, /did not arrive in time/);
   await eventually(async () => assert.equal(await metric(s, 'ramet_grpc_calls'), 0), 10000 * slow);
@@ -402,7 +404,9 @@ test('messages in pieces and frames in single bytes pass as they are', async () 
   for (const b of all) await c.send(Buffer.from([b]));
   await eventually(() => assert.ok(c.ended(1) && c.ended(3)));
   const serving = message(2, Buffer.from([8, 1]));
-  assert.deepEqual(c.frames.filter((f) => f.type === DATA).map((f) => [f.id, f.payload]), [[1, serving], [3, serving]]);
+  // the two calls run at once, and may be answered in any order
+  const answers = c.frames.filter((f) => f.type === DATA).map((f) => [f.id, f.payload]).sort((a, b) => a[0] - b[0]);
+  assert.deepEqual(answers, [[1, serving], [3, serving]]);
   c.socket.destroy();
 });
 
