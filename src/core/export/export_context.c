@@ -159,6 +159,7 @@ static void session_bake(baker *b, export_tree *t, const export_session *s)
     CELL("type").number = RAMET_EXPLICIT;
     CELL("fork_side").number = RAMET_AFTER;
     CELL("fork_entry").null = true;
+    CELL("fill").null = true; /* the entries have them in their text */
     CELL("from_title").n = CELL("reason").n = 0;
     CELL("id").bytes = baked_id(b, t, s->access.id);
 #undef CELL

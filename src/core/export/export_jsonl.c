@@ -217,6 +217,18 @@ void export_members(export_job *j, export_tree *t)
     rows_write(j, t, RECORD_MEMBER);
 }
 
+/* Whether a branch in the file shows values of the session: the adk log, left out, may be all that
+ * did. */
+static bool values_used(const export_tree *t, const export_session *s)
+{
+    for (size_t i = 0; i < t->n_branches; i++) {
+        const export_branch *b = &t->branches[i];
+        if (b->n && b->full && b->row.filled && b->row.meta.session == s->access.no)
+            return true;
+    }
+    return false;
+}
+
 static void session_write(export_job *j, export_tree *t, const export_session *s)
 {
     const copy_table *table = &copy_tables[COPY_T_session];
@@ -228,6 +240,8 @@ static void session_write(export_job *j, export_tree *t, const export_session *s
     }
     memcpy(row, s->row, table->n * sizeof *row);
     row[record_column_at(table, "no")].number = s->n;
+    copy_cell *values = &row[record_column_at(table, "fill")];
+    values->null = values->null || !values_used(t, s);
     if (t->pruned)
         export_pruned_session(t, s, row);
     if (!export_row_numbers(&w, row)) {
