@@ -54,6 +54,14 @@ static bool on_hold(const model *m, const m_entry *e)
     return t->held != 0;
 }
 
+static bool any_hold(const model *m)
+{
+    for (size_t i = 0; i < m->sessions.n; i++)
+        if (m_held(m->sessions.items[i]))
+            return true;
+    return false;
+}
+
 static m_set erase_check(const world *w, const m_entry *e, const m_list *gone)
 {
     const m_tree *t = e->by->tree;
@@ -64,7 +72,9 @@ static m_set erase_check(const world *w, const m_entry *e, const m_list *gone)
     for (size_t i = 0; i < gone->n; i++)
         if (on_hold(&w->m, gone->items[i]))
             return M(HELD);
-    return M(OK);
+    /* What goes along with an entry (raw events of its turn, what copies of copies lead to) may be
+     * on hold, too; the model does not follow that. */
+    return any_hold(&w->m) ? M(OK) | M(HELD) : M(OK);
 }
 
 static void entry_compare(world *w, const ramet_entry *got, const m_branch *b, const m_entry *e,
