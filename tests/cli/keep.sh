@@ -195,7 +195,7 @@ t 'fsck' 0 fsck <<'END'
 ✓ 2 trees, 2 sessions, 3 branches, 6 entries: no faults in TIME
 END
 t 'fsck: for programs' 0 fsck --json <<'END'
-{"trees":2,"sessions":2,"branches":3,"entries":6,"fault_count":0,"faults":[]}
+{"trees":2,"sessions":2,"branches":3,"entries":6,"erased":0,"fault_count":0,"faults":[]}
 END
 t 'backup' 0 backup copy.db -q <<'END'
 END
