@@ -423,7 +423,7 @@ typedef struct ramet_session {
     const char *from_title;    /* the title of its parent at the time of the fork; "" when none */
     const char *merged_into;   /* session id or NULL */
     const char *cache_root;    /* session whose provider cache holds the start of this history */
-    int64_t cache_root_shared; /* entries up to the end of what it owns of this path */
+    int64_t cache_root_shared; /* entries up to the last that it appended to this path */
     const char *metadata;      /* JSON object */
     bool archived;
     bool deleted;    /* only in trees and ancestries: a placeholder, everything else is empty */
@@ -655,6 +655,7 @@ typedef struct ramet_append_out {
     size_t added;    /* entries written; the rest existed already */
     bool made;       /* with ramet_append_in.make: this call created the session */
     ramet_head head; /* of the branch written to */
+    int64_t ended;   /* from ramet_turn_end(): when the turn ended */
 } ramet_append_out;
 
 /* Appends a batch in order, all or nothing. An id that is already on the path with the same content
@@ -757,9 +758,9 @@ typedef struct ramet_move_in {
 } ramet_move_in;
 
 /* `before_turn` names a turn by its id, or an invocation (ramet_entry_in): main is cut at the
- * question that began it, adk at its first event. A fork looks for it on the path; a rewind in the
- * whole record, so that it also finds a turn which an earlier rewind has cut off.
- * RAMET_TURN_NOT_FOUND.
+ * question that began it, adk at its first event. It is searched in the whole record, so that a
+ * turn which an earlier rewind has cut off is found, too; a fork prefers the path, and searches
+ * nothing else when it names a `branch` or is made through a share link. RAMET_TURN_NOT_FOUND.
  *
  * A session whose adk log holds ADK events (format "adk" with a turn_id) is read by runtimes that
  * know only its record. So every move of its head appends an ADK rewind event (channel "rewind") to
@@ -1117,9 +1118,9 @@ typedef struct ramet_prompt_in {
     int64_t length;    /* entries that it was given, of the path of the turn's branch */
     const char *data;  /* JSON object, at most 16 MiB */
 } ramet_prompt_in;
-/* The next ramet_turn_append() or ramet_turn_end() through `c` keeps it, in its commit; what was
- * kept for that turn before is replaced. It must live until that call has returned; NULL takes it
- * back.
+/* The next ramet_turn_begin(), ramet_turn_append() or ramet_turn_end() through `c` keeps it, in its
+ * commit; what was kept for that turn before is replaced. It must live until that call has
+ * returned; NULL takes it back.
  */
 RAMET_API void ramet_call_prompt(ramet_call *c, const ramet_prompt_in *in);
 

@@ -50,6 +50,8 @@ typedef struct ramet_merge_in {
     size_t n_picks;
     const char *share; /* token of a share link: the source is the session that it opens */
     const char *text;  /* land: the summary */
+    bool written;      /* land: an agent writes the text, so the source must be in the same tree and
+                          seen by more than a share link */
     const char
         *agent;     /* land without a text, on a server (client/): the agent that writes it; NULL:
                        that of the source. The library itself has no agents and refuses it */
@@ -73,9 +75,10 @@ typedef struct ramet_merge_out {
  *
  * RAMET_MERGE_REFUSED, and nothing changes: the target has gone on since they parted
  * (fast_forward), the source has nothing that the target does not have, or the source is in another
- * tree or seen through a share link alone and the mode is not land. RAMET_TURN_RUNNING_ALREADY: a
- * turn is running in the target; the error's subject is its id. RAMET_BATCH_TOO_LARGE,
- * RAMET_TOO_LARGE: more than limits.merge entries or limits.merge_bytes would be copied.
+ * tree or seen through a share link alone and the mode is not land, or its text is not the
+ * caller's. RAMET_TURN_RUNNING_ALREADY: a turn is running in the target; the error's subject is its
+ * id. RAMET_BATCH_TOO_LARGE, RAMET_TOO_LARGE: more than limits.merge entries or limits.merge_bytes
+ * would be copied.
  *
  * Picking a tool call takes its result along, and a result its call, if the other one is within
  * 2,000 entries; they are copied in the order of their path, in place of the first one that was

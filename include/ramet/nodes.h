@@ -44,6 +44,12 @@ RAMET_API void ramet_job_end(ramet *r, const char *job);
 /* A secret of that name shared by all nodes; the first call makes it. *kept false: there is none.
  */
 RAMET_API ramet_status ramet_secret(ramet_call *c, const char *name, uint8_t out[32], bool *kept);
+/* The same, also for a store in a file: for what must be readable after a restart. A reader of the
+ * store gets it, too. */
+RAMET_API ramet_status ramet_secret_keep(ramet_call *c, const char *name, uint8_t out[32]);
+/* What stands for the store where several stores leave marks, in 32 hex digits; the first call
+ * makes it. For the embedding program alone. */
+RAMET_API ramet_status ramet_store_id(ramet_call *c, char out[33]);
 
 #ifdef __cplusplus
 }

@@ -16,14 +16,27 @@ extern "C" {
  * user's default sandbox has the sessions that the user may see in trees without a sandbox. */
 
 #define RAMET_SANDBOX_DEFAULT "default"
+/* The agent of a sandbox with an OpenCode server in it is named this and the sandbox's id. */
+#define RAMET_SANDBOX_AGENT "opencode-"
 
 typedef struct ramet_sandbox {
     const char *id;
     const char *owner;
-    int64_t created; /* 0: the default one */
+    int64_t created;           /* 0: the default one */
+    const char *opencode;      /* URL of the OpenCode server in it; NULL: none */
+    const char *password_file; /* only for the embedding program; NULL: none */
 } ramet_sandbox;
-/* Ids are unique in the store (RAMET_SANDBOX_EXISTS). `out` may be NULL. */
-RAMET_API ramet_status ramet_sandbox_add(ramet_call *c, const char *id, ramet_sandbox **out);
+
+typedef struct ramet_sandbox_in {
+    const char *id;
+    /* An OpenCode server in it (docs/agentpod.md); a server of Ramet that uses the store reads in
+     * its sessions and follows it. The file with its password is read by that server. May be NULL.
+     * A link is not part of exports and copies: it is about this installation. */
+    const char *opencode, *password_file;
+} ramet_sandbox_in;
+/* Ids are unique in the store (RAMET_SANDBOX_EXISTS). `out` may be NULL. One commit. */
+RAMET_API ramet_status ramet_sandbox_add(ramet_call *c, const ramet_sandbox_in *in,
+                                         ramet_sandbox **out);
 /* The caller's sandboxes by name, after the default one; for the embedding program: all. */
 RAMET_API ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n);
 /* Its sessions stay, without a sandbox; *trees gets the number of their trees. One commit. */

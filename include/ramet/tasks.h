@@ -23,7 +23,8 @@ typedef struct ramet_task {
 typedef struct ramet_task_in {
     const char *id;
     const char *data;
-    int64_t at; /* when it reached its status; 0: not known */
+    int64_t at;             /* when it reached its status; 0: not known */
+    const char *invocation; /* another name of its turn (ramet_entry_in); NULL: none */
 } ramet_task_in;
 
 /* A session in a list ordered by time. */
@@ -56,6 +57,11 @@ RAMET_API ramet_status ramet_tasks(ramet_call *c, const char *session, ramet_tas
  * contents by time. Reads each session, but not its contents. */
 RAMET_API ramet_status ramet_active_find(ramet_call *c, const ramet_active_in *in,
                                          ramet_active_list *out);
+
+/* The turns of a session that began before a time (0: all), newest first, to page through them: no
+ * two of them began at the same time. limit 1-1000; 0 = 50. Needs reader. */
+RAMET_API ramet_status ramet_turns_before(ramet_call *c, const char *session, int64_t before,
+                                          int limit, ramet_turn **out, size_t *n);
 
 /* Where a turn, or an invocation, begins. */
 typedef struct ramet_turn_at {

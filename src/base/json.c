@@ -281,7 +281,7 @@ static key_text key_decode(parser *p, const json_node *node)
     return k;
 }
 
-#define FEW_KEYS 8
+#define FEW_KEYS 16 /* comparing all pairs is faster than a table up to here */
 
 static bool few_keys_differ(parser *p, uint32_t object)
 {

@@ -32,6 +32,11 @@ static int64_t clock_us(clockid_t id)
     return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
+bool error_is_full(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
 int64_t time_now_us(void)
 {
     return clock_us(CLOCK_REALTIME);
@@ -340,11 +345,14 @@ int hex_pair(const char *s)
 
 bool hex_decode(const char *s, uint8_t *out, size_t n)
 {
-    if (strspn(s, lower_digits) != 2 * n || s[2 * n])
-        return false;
-    for (size_t i = 0; i < n; i++)
-        out[i] = (uint8_t)hex_pair(s + 2 * i);
-    return true;
+    for (size_t i = 0; i < n; i++, s += 2) {
+        int pair = hex_pair(s);
+        /* Upper-case letters are the only digits with neither of these bits. */
+        if (pair < 0 || !(s[0] & 0x30) || !(s[1] & 0x30))
+            return false;
+        out[i] = (uint8_t)pair;
+    }
+    return !*s;
 }
 
 /* ---- orders */

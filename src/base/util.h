@@ -14,6 +14,9 @@
 #include <time.h>
 
 /* ---- time: microseconds since 1970, UTC */
+/* Whether an errno means that there is no room: the disk, a quota, or a limit of the size of files.
+ */
+bool error_is_full(int error);
 int64_t time_now_us(void);
 int64_t time_mono_us(void); /* monotonic: only differences are meaningful */
 struct timespec time_spec(int64_t us);

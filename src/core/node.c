@@ -98,14 +98,31 @@ static ramet_status secret_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-ramet_status ramet_secret(ramet_call *c, const char *name, uint8_t out[32], bool *kept)
+ramet_status ramet_store_id(ramet_call *c, char out[33])
+{
+    uint8_t random[SECRET_BYTES];
+    secret_job j = {.key = "store id", .out = random};
+    *out = 0;
+    TRY(program_only(c));
+    TRY(txn_write(c, secret_run, &j));
+    hex_encode(random, 16, out);
+    return RAMET_OK;
+}
+
+ramet_status ramet_secret_keep(ramet_call *c, const char *name, uint8_t out[32])
 {
     secret_job j = {.key = arena_printf(c->arena, "secret %s", name), .out = out};
+    TRY(program_only(c));
+    return txn_append(c, secret_run, &j);
+}
+
+ramet_status ramet_secret(ramet_call *c, const char *name, uint8_t out[32], bool *kept)
+{
     *kept = false;
     TRY(program_only(c));
     if (!store_shared(c->ramet->store))
         return RAMET_OK;
-    TRY(txn_append(c, secret_run, &j));
+    TRY(ramet_secret_keep(c, name, out));
     *kept = true;
     return RAMET_OK;
 }

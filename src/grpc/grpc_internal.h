@@ -67,7 +67,9 @@ struct rpc {
     request request;
     grpc_byte_buffer *in,
         *out; /* the message received (NULL: the client sends no more) or to be sent */
-    grpc_metadata about[1]; /* the header x-request-id */
+    grpc_metadata
+        about[2]; /* the header x-request-id; the details of an error, if it has_details */
+    bool has_details;
     grpc_slice status_text; /* the status message */
     rpc_step *next;
     pool_job job;
@@ -106,7 +108,11 @@ struct rpc_server {
     _Atomic int64_t ticked; /* when watchers and waiting calls were checked last */
 };
 
-/* ---- grpc/grpc_server.c */
+/* ---- grpc/grpc_server.c
+ *
+ * Each of these gives the call away: when it returns, another thread may have gone on with the call
+ * and freed it. The caller must not use `r` any more. (call_claim() gives it away only when it
+ * returns false; call_bytes() does not.) */
 
 /* Waits for the next message; `next` runs on the pool when it has arrived. */
 void call_receive(rpc *r, rpc_step *next);

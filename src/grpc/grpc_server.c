@@ -51,6 +51,7 @@ static void call_free(rpc *r)
     grpc_call_details_destroy(&r->details);
     grpc_metadata_array_destroy(&r->metadata);
     grpc_slice_unref(r->about[0].value);
+    grpc_slice_unref(r->about[1].value);
     grpc_slice_unref(r->status_text);
     buf_release(&r->request.body);
     buf_release(&r->request.out);
@@ -160,7 +161,9 @@ void call_finish(rpc *r, int code, const char *text, bool message)
     ops[n] = (grpc_op){.op = GRPC_OP_SEND_STATUS_FROM_SERVER};
     ops[n].data.send_status_from_server.status = (grpc_status_code)code;
     ops[n].data.send_status_from_server.status_details = &r->status_text;
-    ops[n].data.send_status_from_server.trailing_metadata_count = r->request.id[0] ? 1 : 0;
+    ops[n].data.send_status_from_server.trailing_metadata_count = r->has_details     ? 2
+                                                                  : r->request.id[0] ? 1
+                                                                                     : 0;
     ops[n].data.send_status_from_server.trailing_metadata = r->about;
     r->sent.fired = on_finished;
     wait_begin(r, WAIT_TAKEN, message ? (int64_t)r->packed.n : 0);
@@ -269,12 +272,16 @@ grpc_slice call_bytes(rpc *r)
  * users is refused. */
 static const char *call_header(request *q, const char *name)
 {
-    static const char *const passed[] = {"authorization", "x-api-key", "x-user-id", "x-client-id",
-                                         "x-request-id"};
+    static const char *const passed[] = {"authorization", "x-api-key",    "x-user-id",
+                                         "x-client-id",   "x-request-id", "a2a-version",
+                                         "a2a-extensions"};
     rpc *r = q->inner;
     const char *found = NULL;
     if (strcasecmp(name, "Content-Type") == 0)
         return "application/json";
+    if (strcasecmp(name, "Host") == 0)
+        return arena_memdup(q->arena, GRPC_SLICE_START_PTR(r->details.host),
+                            GRPC_SLICE_LENGTH(r->details.host));
     for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
         if (strcasecmp(name, passed[i]) != 0)
             continue;
@@ -351,10 +358,11 @@ static bool call_admit(rpc *r)
         return false;
     }
     r->counted = http2_call_open(r->server->guard, r->from, r->kind, &own);
-    if (!r->counted)
-        call_finish(r, RPC_RESOURCE_EXHAUSTED,
-                    own ? texts[r->kind].per_address : texts[r->kind].total, false);
-    return r->counted;
+    if (r->counted)
+        return true;
+    call_finish(r, RPC_RESOURCE_EXHAUSTED, own ? texts[r->kind].per_address : texts[r->kind].total,
+                false);
+    return false;
 }
 
 static void on_arrived(rpc *r, bool fine)
@@ -394,6 +402,7 @@ static void arrive(rpc_server *s)
     r->arrived = (rpc_tag){r, on_arrived};
     r->closed.call = r->received.call = r->sent.call = r;
     r->status_text = r->about[0].key = r->about[0].value = grpc_empty_slice();
+    r->about[1].key = r->about[1].value = grpc_empty_slice();
     r->request.arena = arena_new();
     r->request.file = -1;
     r->scratch = arena_new();

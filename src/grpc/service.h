@@ -41,7 +41,8 @@ enum {
 };
 
 typedef enum {
-    RPC_UNARY,    /* one message in, one out */
+    RPC_UNARY,    /* one message in, one out. If run() makes the answer a stream, the message is
+                     written when that has ended, from all its bytes in q->out */
     RPC_UPLOAD,   /* several messages in, one out */
     RPC_DOWNLOAD, /* one in; out: one that describes a file, then the file in pieces */
     RPC_EVENTS    /* one in, messages out for as long as the client listens */
@@ -67,6 +68,9 @@ typedef struct grpc_service {
     bool (*write)(request *q, const grpc_method *m, buf *out);
     /* The status of an answered or failed request. */
     int (*status)(request *q, const char **message);
+    /* The details of a failed request, for grpc-status-details-bin: appends a packed
+     * google.rpc.Status with that code and text. NULL: none. */
+    void (*details)(request *q, int code, const char *message, buf *out);
 
     /* RPC_UPLOAD: the file bytes of a further message, in that arena. False: it has failed. */
     bool (*chunk_read)(request *q, arena *a, const void *bytes, size_t n, const void **chunk,
@@ -81,6 +85,9 @@ typedef struct grpc_service {
     /* RPC_EVENTS: extracts the next event from the bytes of a stream. *used: bytes consumed; 0: the
      * next event is incomplete. `out` stays empty for an event to be skipped. */
     void (*event)(request *q, arena *a, const char *bytes, size_t n, size_t *used, buf *out);
+    /* RPC_EVENTS: a stream that its producer has ended is complete, and its status is OK.
+     * Otherwise streams last until the client ends them. */
+    bool streams_end;
     /* RPC_EVENTS: the status text when the server ends the stream. */
     const char *stream_over;
 } grpc_service;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define PIECE (32 * 1024) /* file bytes per message */
+#define MAX_DETAILS_BYTES 4096
 
 /* -------------------------------------------------------------------------- finding */
 
@@ -46,11 +47,28 @@ bool service_is_known(const rpc_server *s, const char *name)
 
 /* -------------------------------------------------------------------------- answers */
 
+static void details_make(rpc *r, int code, const char *text)
+{
+    buf b;
+    if (!r->handler->details || r->has_details || !r->request.id[0])
+        return;
+    buf_init(&b, MAX_DETAILS_BYTES);
+    r->handler->details(&r->request, code, text, &b);
+    r->has_details = b.n > 0 && !b.over;
+    if (r->has_details) {
+        r->about[1].key = grpc_slice_from_static_string("grpc-status-details-bin");
+        r->about[1].value = grpc_slice_from_copied_buffer(b.data, b.n);
+    }
+    buf_release(&b);
+}
+
 static void answer_error(rpc *r)
 {
     const char *text;
     int code = r->handler->status(&r->request, &text);
-    call_finish(r, code == RPC_OK ? RPC_INTERNAL : code, text, false);
+    code = code == RPC_OK ? RPC_INTERNAL : code;
+    details_make(r, code, text);
+    call_finish(r, code, text, false);
 }
 
 static void answer(rpc *r)
@@ -182,11 +200,13 @@ typedef struct rpc_stream {
 } rpc_stream;
 
 static void step_events(rpc *r);
+static void step_collect(rpc *r);
 
 /* Caller holds the stream's lock. The call sleeps, so no other thread uses it. */
 static void events_wake(body_stream *s)
 {
-    call_pool(((rpc_stream *)s)->call, step_events);
+    rpc *r = ((rpc_stream *)s)->call;
+    call_pool(r, r->method->kind == RPC_EVENTS ? step_events : step_collect);
 }
 
 static void events_cut(body_stream *s)
@@ -232,6 +252,9 @@ static bool event_next(rpc *r)
 static bool events_take(rpc *r, bool *over)
 {
     body_stream *s = atomic_load(&r->stream);
+    *over = !s;
+    if (!s)
+        return false;
     memmove(r->pending.data, r->pending.data + r->taken, r->pending.n - r->taken);
     r->pending.n -= r->taken;
     r->taken = 0;
@@ -248,6 +271,18 @@ static void events_sent(rpc *r)
     call_pool(r, step_events);
 }
 
+/* Whether the producer has ended the stream, and all of it was taken. */
+static bool stream_complete(rpc *r)
+{
+    body_stream *s = atomic_load(&r->stream);
+    if (!s)
+        return true;
+    pthread_mutex_lock(&s->lock);
+    bool complete = s->ended && !s->gone && !s->waiting;
+    pthread_mutex_unlock(&s->lock);
+    return complete;
+}
+
 /* Once the call sleeps, another thread may run it at once: it must not be used after that. */
 static void step_events(rpc *r)
 {
@@ -255,11 +290,44 @@ static void step_events(rpc *r)
     while (!event_next(r)) {
         if (events_take(r, &over))
             continue;
-        if (over)
+        if (over && r->handler->streams_end && stream_complete(r))
+            call_finish(r, RPC_OK, "", false);
+        else if (over)
             call_finish(r, RPC_UNAVAILABLE, r->handler->stream_over, false);
         return;
     }
     call_send(r, true, events_sent);
+}
+
+/* Whether the answer is no stream because all its events are known already. */
+static bool events_are_known(rpc *r)
+{
+    const char *text;
+    request *q = &r->request;
+    if (!r->handler->streams_end || r->handler->status(q, &text) != RPC_OK || !q->out.n)
+        return false;
+    buf_clear(&r->pending);
+    buf_add(&r->pending, q->out.data, q->out.n);
+    buf_release(&q->out);
+    return !r->pending.over;
+}
+
+/* Waits for the end of a stream whose bytes are one answer. */
+static void step_collect(rpc *r)
+{
+    bool over = false;
+    while (events_take(r, &over))
+        continue;
+    if (!over || !client_waits(r))
+        return;
+    if (!stream_complete(r)) {
+        call_finish(r, RPC_UNAVAILABLE, r->handler->stream_over, false);
+        return;
+    }
+    buf_clear(&r->request.out);
+    buf_add(&r->request.out, r->pending.data, r->pending.n);
+    buf_release(&r->pending);
+    answer(r);
 }
 
 /* --------------------------------------------------------------------------- a call */
@@ -313,9 +381,11 @@ static void step_run(rpc *r)
     run(r);
     if (kind == RPC_DOWNLOAD)
         download_begin(r);
+    else if (kind != RPC_EVENTS && q->stream)
+        step_collect(r);
     else if (kind != RPC_EVENTS)
         answer(r);
-    else if (q->stream)
+    else if (q->stream || events_are_known(r))
         call_send(r, false, events_sent);
     else
         answer_error(r);

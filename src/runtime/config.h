@@ -22,7 +22,9 @@ typedef struct server_config {
     const char *listen; /* ADDR:PORT; [v6]:PORT */
     const char *grpc;   /* likewise, for gRPC only; "": none */
     const char *public_url;
+    const char *a2a_root, *a2a_cards;
     const char *kagent_agents; /* any, listed */
+    const char *openai_record; /* unless-refused, always, asked */
     const char *db;
     const char *attachments; /* folder; "": the store's default */
     setting_list db_read;    /* URLs of read replicas */
@@ -31,7 +33,7 @@ typedef struct server_config {
     const char *auth; /* local, tokens, oidc */
     const char *default_user;
     const char *trusted_clients; /* the same */
-    bool private_urls;
+    bool private_urls, private_pushes;
     const char *admins, *auditors, *indexers; /* by comma; a trailing * matches a prefix */
     const char *cors;                         /* origins, separated by commas; * = any; "" = none */
     const char *cookie_key;                   /* "": see cookie.c */

@@ -44,11 +44,13 @@
     TEXT(trusted_clients, "trusted-clients", "CLIENTS", "",                                         \
          "memory-service: clients whose X-User-ID is trusted; same syntax as admins")               \
     TEXT(cookie_key, "cookie-key", "TEXT", "",                                                      \
-         "the secret that seals browser sign-ins, the same on all nodes, at least 32 characters; default: a key in the database or, with a file, one that lasts as long as the process") \
+         "the secret that seals browser sign-ins and the credentials of push notifications, the same on all nodes, at least 32 characters; default: a key in the store, and with a file, for sign-ins, one that lasts as long as the process") \
     TEXT(cors, "cors-origins", "ORIGINS", "",                                                       \
          "web origins that may call, separated by commas; * allows any origin, without cookies")    \
     SWITCH(private_urls, "private-source-urls", "off",                                              \
            "allow fetching files from private and loopback addresses (memory-service: sourceUrl)")  \
+    SWITCH(private_pushes, "private-push-urls", "off",                                              \
+           "allow sending push notifications of A2A tasks to private and loopback addresses")       \
     PART("OIDC")                                                                                    \
     TEXT(oidc_issuer, "oidc-issuer", "URL", "", "the issuer, exactly as in the claim iss")          \
     TEXT(oidc_jwks, "oidc-jwks", "FILE|URL", "",                                                    \
@@ -119,12 +121,18 @@
     NUMBER(retention_s, "retention-seconds", 0, 315360000, "86400",                                 \
            "how often the rules of retention are applied, once they are switched on; 0: only by 'ramet retention run'") \
     PART("Agents and turns")                                                                        \
+    WORD(openai_record, "openai-record", "unless-refused|always|asked", "unless-refused",           \
+         "which requests of OpenAI clients are recorded: all but those with store false; all; or by OpenAI's own defaults (responses unless store is false, chat completions if it is true)") \
     WORD(kagent_agents, "kagent-agents", "any|listed", "any",                                       \
          "which agents kagent sessions may name: any (unknown ones answer elsewhere), or only configured ones") \
     LIST(agents, "agent", "NAME=KIND[,SETTING=VALUE...]",                                           \
          "an agent, see docs/agents.md; repeatable, in the file also as a section [agent NAME]")    \
     TEXT(default_agent, "default-agent", "NAME", "",                                                \
          "the agent of sessions that name none; default: the first agent, else echo")               \
+    TEXT(a2a_root, "a2a-root", "NAME", "",                                                          \
+         "the agent whose A2A card is at /.well-known/agent-card.json; default: the default agent") \
+    WORD(a2a_cards, "a2a-cards", "union|pure", "union",                                             \
+         "A2A cards for clients that name no version: for 0.3 and 1.0, or with the members of 1.0 only") \
     TEXT(title_agent, "title-agent", "NAME", "",                                                    \
          "the agent that makes titles for untitled sessions; empty: none")                          \
     SWITCH(auto_tag, "auto-tag", "off",                                                             \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Holds: what must not go, whoever asks.
+ * Holds: what no call may remove, for any user.
  *
  *   L1  A hold is a row of its tree: of one session, or of the whole tree (session 0). Two kinds
  *       may stand side by side, that of the tree's owner and that of an administrator.
- *   L2  Whoever takes something away for good, or takes the first step to it, checks in the
+ *   L2  Every call that removes something for good, or takes the first step to it, checks in the
  *       transaction that writes (hold_check(), hold_check_entry()).
  *   L3  A session that gc has marked (purging) is past the point of return: it cannot be put on
  *       hold.

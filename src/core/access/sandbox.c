@@ -11,6 +11,7 @@
 #include "core/access/sandbox.h"
 
 #include "ramet/sandboxes.h"
+#include "base/json.h"
 #include "core/call.h"
 #include "core/check.h"
 #include "core/event.h"
@@ -90,10 +91,85 @@ void sandbox_put(txn *tx, int64_t tree, const char *mark)
     q_run(q);
 }
 
+/* --------------------------------------------------------------------- links */
+
+enum { MAX_LINK_BYTES = 2000 };
+
+/* The link of a sandbox is a row of `meta`: it is about this installation, and stays when the
+ * store is copied. */
+static const char *link_key(arena *a, const char *id)
+{
+    return arena_printf(a, "opencode %s", id);
+}
+
+static void link_load(txn *tx, ramet_sandbox *box)
+{
+    json_doc d;
+    db_stmt *q = db_query(tx->db, Q_meta_get);
+    q_text(q, 1, link_key(tx->arena, box->id));
+    const char *text = q_row(q) ? q_keep_text(q, 0, tx->arena) : NULL;
+    q_end(q);
+    if (!text || !json_parse(tx->arena, text, strlen(text), 0, &d, NULL))
+        return;
+    box->opencode = json_text(tx->arena, &d, json_get(&d, d.nodes, "url"));
+    if (!tx->call->user)
+        box->password_file = json_text(tx->arena, &d, json_get(&d, d.nodes, "password_file"));
+}
+
+const char *sandbox_agent(txn *tx, const char *mark)
+{
+    ramet_sandbox box = {.id = mark};
+    if (*mark)
+        link_load(tx, &box);
+    return box.opencode ? arena_printf(tx->arena, RAMET_SANDBOX_AGENT "%s", mark) : NULL;
+}
+
+static void link_store(txn *tx, const ramet_sandbox_in *in)
+{
+    assert(tx->writing);
+    if (!in->opencode)
+        return;
+    const char *file = in->password_file ? json_quote(tx->arena, in->password_file) : "null";
+    db_stmt *q = db_query(tx->db, Q_meta_set);
+    q_text(q, 1, link_key(tx->arena, in->id));
+    q_text(q, 2,
+           arena_printf(tx->arena, "{\"url\":%s,\"password_file\":%s}",
+                        json_quote(tx->arena, in->opencode), file));
+    q_run(q);
+}
+
+static bool text_is_plain(const char *text)
+{
+    for (const char *s = text; *s; s++)
+        if (*s <= ' ' || *s > '~')
+            return false;
+    return strlen(text) <= MAX_LINK_BYTES;
+}
+
+static ramet_status link_check(ramet_call *c, const ramet_sandbox_in *in)
+{
+    const char *url = in->opencode, *file = in->password_file;
+    if (url && (!text_is_plain(url) || strpbrk(url, "?#@") ||
+                (strncmp(url, "http://", 7) != 0 && strncmp(url, "https://", 8) != 0)))
+        return call_fail(
+            c, RAMET_INVALID, "opencode",
+            "opencode must be http(s)://HOST:PORT, at most %d bytes, without a user, a "
+            "query and a fragment",
+            MAX_LINK_BYTES);
+    if (file && (!url || file[0] != '/' || strlen(file) > MAX_LINK_BYTES))
+        return call_fail(
+            c, RAMET_INVALID, "password_file",
+            "password_file must be an absolute path of at most %d bytes, and goes with "
+            "opencode",
+            MAX_LINK_BYTES);
+    return RAMET_OK;
+}
+
 /* ------------------------------------------------------------- add, list, remove */
 
 typedef struct add_job {
-    const char *id, *owner;
+    const ramet_sandbox_in *in;
+    const char *owner;
     ramet_sandbox **out;
 } add_job;
 
@@ -101,19 +177,21 @@ static ramet_status add_run(txn *tx, void *arg)
 {
     add_job *j = arg;
     ramet_sandbox have, *made = arena_alloc(tx->arena, sizeof *made);
-    bool taken = !tree_mark(j->id) || sandbox_load(tx, j->id, &have);
+    const char *id = j->in->id;
+    bool taken = !tree_mark(id) || sandbox_load(tx, id, &have);
     TRY(txn_status(tx));
     if (taken)
-        return call_fail(tx->call, RAMET_SANDBOX_EXISTS, "id", "the sandbox name %s is taken",
-                         j->id);
-    *made = (ramet_sandbox){.id = arena_strdup(tx->arena, j->id),
+        return call_fail(tx->call, RAMET_SANDBOX_EXISTS, "id", "the sandbox name %s is taken", id);
+    *made = (ramet_sandbox){.id = arena_strdup(tx->arena, id),
                             .owner = arena_strdup(tx->arena, j->owner),
-                            .created = tx->now};
+                            .created = tx->now,
+                            .opencode = arena_strdup(tx->arena, j->in->opencode)};
     db_stmt *q = db_query(tx->db, Q_sandbox_add);
     q_text(q, 1, made->id);
     q_text(q, 2, made->owner);
     q_int(q, 3, made->created);
     q_run(q);
+    link_store(tx, j->in);
     if (j->out) {
         ANSWER(tx, j->out);
         *j->out = made;
@@ -121,12 +199,13 @@ static ramet_status add_run(txn *tx, void *arg)
     return txn_status(tx);
 }
 
-ramet_status ramet_sandbox_add(ramet_call *c, const char *id, ramet_sandbox **out)
+ramet_status ramet_sandbox_add(ramet_call *c, const ramet_sandbox_in *in, ramet_sandbox **out)
 {
-    add_job j = {.id = id, .owner = c->user ? c->user : "local", .out = out};
+    add_job j = {.in = in, .owner = c->user ? c->user : "local", .out = out};
     if (out)
         *out = NULL;
-    TRY(check_id(c, "id", id));
+    TRY(check_id(c, "id", in->id));
+    TRY(link_check(c, in));
     return txn_write(c, add_run, &j);
 }
 
@@ -146,6 +225,8 @@ ramet_status ramet_sandboxes(ramet_call *c, ramet_sandbox **out, size_t *n)
         q_text(q, 1, c->user);
     while (q_row(q))
         VEC_PUSH(tx.arena, &v, sandbox_from(q, tx.arena));
+    for (size_t i = 1; i < v.n; i++)
+        link_load(&tx, &v.items[i]);
     ramet_status st = txn_done(&tx, RAMET_OK);
     if (st != RAMET_OK)
         return st;
@@ -185,6 +266,9 @@ static ramet_status remove_run(txn *tx, void *arg)
     }
     q = db_query(tx->db, Q_sandbox_del);
     q_text(q, 1, j->id);
+    q_run(q);
+    q = db_query(tx->db, Q_meta_del);
+    q_text(q, 1, link_key(tx->arena, j->id));
     q_run(q);
     if (j->trees) {
         ANSWER(tx, j->trees);

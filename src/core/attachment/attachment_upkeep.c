@@ -76,6 +76,17 @@ void attachments_would_go(txn *tx, attached_refs *refs, ramet_gc_out *out)
     }
 }
 
+int64_t attached_left(txn *tx, attached_refs *refs)
+{
+    int64_t n = 0;
+    if (refs->n)
+        qsort(refs->items, refs->n, sizeof *refs->items, text_order);
+    for (size_t i = 0; i < refs->n; i++)
+        if (i == 0 || strcmp(refs->items[i], refs->items[i - 1]) != 0)
+            n += references(tx, refs->items[i]) > 0;
+    return n;
+}
+
 typedef struct spent {
     const char *id;
     uint8_t sha[HASH_LEN];

@@ -21,6 +21,8 @@ ramet_status attachments_reap(ramet_call *c, ramet_progress progress, void *arg,
 typedef VEC(const char *) attached_refs;
 void attached_note(txn *tx, arena *a, int64_t tree, int64_t lo, int64_t hi, attached_refs *refs);
 void attachments_would_go(txn *tx, attached_refs *refs, ramet_gc_out *out);
+/* How many different attachments of these are still referred to. Sorts them. */
+int64_t attached_left(txn *tx, attached_refs *refs);
 
 /* ---- fsck */
 

@@ -26,9 +26,8 @@
 static ramet_status failed(ramet_call *c, const char *what, const char *path)
 {
     int why = errno;
-    bool full = why == ENOSPC || why == EDQUOT || why == EFBIG;
-    return call_fail(c, full ? RAMET_FULL : RAMET_IO, NULL, "%s cannot be %s: %s", path, what,
-                     strerror(why));
+    return call_fail(c, error_is_full(why) ? RAMET_FULL : RAMET_IO, NULL, "%s cannot be %s: %s",
+                     path, what, strerror(why));
 }
 
 static const char *root_of(const ramet_call *c)
@@ -411,7 +410,8 @@ static ramet_status file_copy(ramet_call *c, const file_seen *f, const char *to)
     else
         fault = folder_read(c, a, f->sha, 0, f->st.st_size, take_write, &out);
     if (fault)
-        st = call_fail(c, errno == ENOSPC ? RAMET_FULL : RAMET_IO, NULL, "%s %s", f->path, fault);
+        st = call_fail(c, error_is_full(errno) ? RAMET_FULL : RAMET_IO, NULL, "%s %s", f->path,
+                       fault);
     if (st == RAMET_OK && fsync(out) != 0)
         st = failed(c, "synced", to);
     if (out >= 0)

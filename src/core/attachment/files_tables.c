@@ -290,7 +290,7 @@ static ramet_status tables_file(ramet_call *c, const uint8_t digest[HASH_LEN], i
         return RAMET_OK;
     }
     if (t.failed)
-        call_fail(c, errno == ENOSPC ? RAMET_FULL : RAMET_IO, NULL,
+        call_fail(c, error_is_full(errno) ? RAMET_FULL : RAMET_IO, NULL,
                   "a file for the attachment cannot be written: %s", strerror(errno));
     if (t.fd >= 0)
         close(t.fd);

@@ -78,9 +78,14 @@ static ramet_status fork_cut(txn *tx, session_full *s, const ramet_fork_in *in, 
     if (in->before_turn) {
         turn_cut at;
         session_full seen = *s;
+        bool path_only = in->branch || share_only(tx, &s->access);
         if (!s->adk)
             seen.first_adk = 0;
-        TRY(turn_cut_find(tx, &seen, from, in->before_turn, false, 0, &at));
+        TRY(turn_cut_find(tx, &seen, from, in->before_turn,
+                          path_only ? TURN_ON_PATH : TURN_ANYWHERE, 0, &at));
+        *from = at.main;
+        if (s->adk)
+            s->adk = at.adk.meta.id;
         *cut = at.at;
         return RAMET_OK;
     }
@@ -214,7 +219,7 @@ static ramet_status fork_run(txn *tx, void *arg)
     head = from;
     TRY(fork_access(tx, &s, j->in));
     TRY(fork_cut(tx, &s, j->in, &from, &cut));
-    TRY(head_check(tx, &from, j->expected, j->given));
+    TRY(head_check(tx, j->in->branch ? &from : &head, j->expected, j->given));
     if (j->in->id)
         TRY(session_id_free(tx, j->id));
     source_guard(tx, &s, &head);

@@ -119,13 +119,18 @@ static ramet_status source_open(txn *tx, const merge_plan *p, const char *sessio
         snprintf(tx->call->err.field, sizeof tx->call->err.field, "%s", field);
         return st;
     }
-    if (p->in->mode != RAMET_LAND && is_foreign(tx, p, &out->session))
-        return refuse(tx, field,
-                      out->session.tree != p->target.tree
-                          ? "the source is in another tree; only a summary can be landed from there"
-                          : "the source is seen through a share link; only a summary can be landed "
-                            "from there");
-    return RAMET_OK;
+    if (!is_foreign(tx, p, &out->session) || (p->in->mode == RAMET_LAND && !p->in->written))
+        return RAMET_OK;
+    bool far = out->session.tree != p->target.tree;
+    if (p->in->mode == RAMET_LAND)
+        return refuse(tx, "text",
+                      far ? "the source is in another tree; give the text to land from there"
+                          : "the source is seen through a share link; give the text to land from "
+                            "there");
+    return refuse(tx, field,
+                  far ? "the source is in another tree; only a summary can be landed from there"
+                      : "the source is seen through a share link; only a summary can be landed "
+                        "from there");
 }
 
 /* -------------------------------------------------------------------- the plan */

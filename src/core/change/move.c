@@ -401,7 +401,7 @@ static ramet_status rewind_turn(txn *tx, move_job *j, session_full *s, const bra
 {
     turn_cut cut;
     branch_row to;
-    TRY(turn_cut_find(tx, s, head, j->in->before_turn, true, 0, &cut));
+    TRY(turn_cut_find(tx, s, head, j->in->before_turn, TURN_IN_RECORD, 0, &cut));
     move_to_turn(tx, s, &cut, j->in->reason, 0, &to);
     if (j->cut)
         *j->cut = cut.at.shown;

@@ -303,8 +303,11 @@ static ramet_status remove_row(txn *tx, const overlay_job *j, const branch_row *
     overlay_set_put(set);
     TRY(txn_status(tx));
     if (!found)
-        return call_fail(tx->call, RAMET_OVERLAY_NOT_FOUND, "overlay",
-                         "overlay o%lld is not in force on the head", (long long)j->removes);
+        return j->removes == INT64_MAX
+                   ? call_fail(tx->call, RAMET_OVERLAY_NOT_FOUND, "overlay",
+                               "there is no such overlay in force on the head")
+                   : call_fail(tx->call, RAMET_OVERLAY_NOT_FOUND, "overlay",
+                               "overlay o%lld is not in force on the head", (long long)j->removes);
     row->action = OVERLAY_REMOVE;
     row->removes = j->removes;
     return RAMET_OK;

@@ -190,8 +190,7 @@ static ramet_status ask_one(plan *p, int64_t branch)
 {
     reach_branch *b = branch > 0 ? reach_branch_at(&p->tree, branch) : NULL;
     if (!b || !is_own(p, b, RAMET_LOG_MAIN))
-        return call_fail(p->tx->call, RAMET_BRANCH_NOT_FOUND, "branch_id",
-                         "session %s has no branch b%lld", p->session.id, (long long)branch);
+        return branch_missing(p->tx->call, p->session.id, branch);
     if (branch == p->session.head)
         return call_fail(p->tx->call, RAMET_BRANCH_NEEDED, "branch_id",
                          "b%lld is the head of session %s; switch to another branch first",
@@ -390,8 +389,7 @@ static ramet_status restore_run(txn *tx, void *arg)
     TRY(plan_begin(tx, j->session, &p));
     const reach_branch *want = j->branch > 0 ? reach_branch_at(&p.tree, j->branch) : NULL;
     if (!want || !is_own(&p, want, RAMET_LOG_MAIN))
-        return call_fail(tx->call, RAMET_BRANCH_NOT_FOUND, "branch_id",
-                         "session %s has no branch b%lld", p.session.id, (long long)j->branch);
+        return branch_missing(tx->call, p.session.id, j->branch);
     if (want->out && want->note->state != NOTE_PRUNED)
         return pruned_check(tx, &p.session.access, j->branch);
     for (size_t i = 0; i < p.tree.n_branches; i++) {

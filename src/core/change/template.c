@@ -6,7 +6,7 @@
  *       with is fixed when the template is made.
  *   P2  A chat is a fork with values (core/model/fill.c). It refers to entries, never to the
  *       template, so a template can be changed or removed at any time.
- *   P3  A template belongs to its session: who may see that may see it, and gc removes them
+ *   P3  A template belongs to its session: users who may see that may see it, and gc removes them
  *       together.
  */
 #include "core/change/template.h"
@@ -233,6 +233,14 @@ static void pin_count(txn *tx, pin *p, const branch_row *b)
     }
 }
 
+/* An error about `field`, as it is called elsewhere, is about `here` of these calls. */
+static ramet_status named(txn *tx, ramet_status st, const char *field, const char *here)
+{
+    if (st != RAMET_OK && strcmp(tx->call->err.field, field) == 0)
+        snprintf(tx->call->err.field, sizeof tx->call->err.field, "%s", here);
+    return st;
+}
+
 /* `at` of the pin, on the path of the head of its session. */
 static ramet_status pin_find(txn *tx, const session_full *s, pin *p, branch_row *b)
 {
@@ -248,7 +256,8 @@ static ramet_status pin_find(txn *tx, const session_full *s, pin *p, branch_row 
                          "session %s was made from %d templates, each from a chat of the one "
                          "before; that is the most there can be",
                          s->id, FILL_LEVELS_MAX);
-    TRY(cut_both(tx, s, b, &at, &adk_at, RAMET_CUT_EXACT, &cut));
+    TRY(named(tx, cut_both(tx, s, b, &at, &adk_at, RAMET_CUT_EXACT, &cut), "at.entry_id",
+              "entry_id"));
     p->row.branch = b->meta.id;
     p->row.len = cut.main;
     p->row.adk_branch = cut.adk ? s->adk : 0;
@@ -260,7 +269,7 @@ static ramet_status pin_read(txn *tx, const char *session, pin *p)
 {
     session_full s;
     branch_row b;
-    TRY(session_open(tx, session, NEED_CHANGE, &s));
+    TRY(named(tx, session_open(tx, session, NEED_CHANGE, &s), "session", "session_id"));
     TRY(pin_find(tx, &s, p, &b));
     pin_count(tx, p, &b);
     return txn_status(tx);
@@ -294,7 +303,7 @@ static ramet_status add_run(txn *tx, void *arg)
     add_job *j = arg;
     session_full s;
     branch_row b;
-    TRY(session_open(tx, j->in->session, NEED_CHANGE, &s));
+    TRY(named(tx, session_open(tx, j->in->session, NEED_CHANGE, &s), "session", "session_id"));
     TRY(room_check(tx, &s));
     template_row t = j->pin.row;
     t.id = arena_strdup(tx->arena, j->id);
@@ -404,8 +413,7 @@ static int newest_first(const void *a, const void *b)
  * nothing is left, else where to go on. */
 static const char *rows_next(txn *tx, const char *from, template_rows *out)
 {
-    /* A user's own are also those of private sessions in trees of others. */
-    const sql_id of_user[] = {Q_template_of_member, Q_template_of_user}, of_all = Q_template_all;
+    const sql_id of_user[] = {Q_template_of_member, Q_template_of_owner}, of_all = Q_template_all;
     const sql_id *sources = tx->call->user ? of_user : &of_all;
     const char *down_to = NULL;
     out->n = 0;

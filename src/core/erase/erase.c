@@ -145,8 +145,9 @@ static void batch_count(erase_job *j, const erase_batch *b)
 {
     for (size_t i = 0; i < ERASE_N_COUNTS; i++)
         j->counts[i] += b->counts[i];
-    j->shared_files += b->shared_files;
     j->already += b->already;
+    for (size_t i = 0; i < b->files.n; i++)
+        VEC_PUSH(j->arena, &j->files, arena_strdup(j->arena, b->files.items[i]));
     for (size_t i = 0; i < b->done.n; i++)
         VEC_PUSH(j->arena, &j->done, b->done.items[i]);
 }
@@ -407,19 +408,19 @@ static void went_fill(arena *a, const erase_job *j, ramet_receipt *r)
     r->entries = j->counts[ERASE_ENTRIES] + j->counts[ERASE_COPIES] + j->counts[ERASE_EVENTS];
 }
 
-static void stayed_fill(arena *a, const erase_job *j, ramet_receipt *r)
+static void stayed_fill(txn *tx, erase_job *j, ramet_receipt *r)
 {
     const ramet_erase_line lines[] = {
         {"inherited entries", j->inherited, "they belong to the session that it was forked from"},
         {"entries of other users", j->answers_left, "another user is their author"},
-        {"attachments", j->shared_files, "another entry refers to them"},
+        {"attachments", attached_left(tx, &j->files), "another entry refers to them"},
         {"places and ids of entries", r->entries,
          "the hash chain needs them; usage stays with them"},
     };
     VEC(ramet_erase_line) v = {0};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (lines[i].n)
-            VEC_PUSH(a, &v, lines[i]);
+            VEC_PUSH(tx->arena, &v, lines[i]);
     r->stayed = v.items;
     r->n_stayed = v.n;
 }
@@ -428,7 +429,8 @@ static void stayed_fill(arena *a, const erase_job *j, ramet_receipt *r)
 static void notes_fill(const ramet_call *c, ramet_receipt *r)
 {
     static const char *const notes[] = {
-        "The digest of each entry is kept: whoever guesses a short text exactly, with its author "
+        "The digest of each entry is kept: a reader who guesses a short text exactly, with its "
+        "author "
         "and time, can confirm the guess by the hash.",
         "Backups, exports and copies of the store that were made before are not changed.",
         "What agents and models outside this store keep is not reached.",
@@ -452,7 +454,7 @@ static ramet_status receipt_make(erase_job *j, bool dry_run, ramet_receipt **out
                          .already = j->already};
     places_fill(&tx, j, r);
     went_fill(tx.arena, j, r);
-    stayed_fill(tx.arena, j, r);
+    stayed_fill(&tx, j, r);
     notes_fill(j->call, r);
     *out = r;
     return txn_done(&tx, RAMET_OK);

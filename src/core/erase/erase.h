@@ -14,6 +14,7 @@
 #define CORE_ERASE_ERASE_H
 
 #include "ramet/erase.h"
+#include "core/attachment/attachment_upkeep.h"
 #include "core/model/branch.h"
 #include "core/txn.h"
 
@@ -75,9 +76,16 @@ typedef struct erase_job {
     erase_keys keys;          /* what is to be erased */
     erase_sessions sessions;  /* those that are erased whole */
     int64_t counts[ERASE_N_COUNTS];
-    int64_t already, inherited, shared_files, answers_left;
-    erase_keys done; /* erased entries, for the receipt */
+    int64_t already, inherited, answers_left;
+    erase_keys done;     /* erased entries, for the receipt */
+    attached_refs files; /* attachments that they referred to, one more than once; for it, too */
 } erase_job;
+
+/* A turn whose raw events were looked for. */
+typedef struct erase_turn {
+    int64_t tree;
+    const char *name; /* NULL: none */
+} erase_turn;
 
 /* ---- words */
 
@@ -113,9 +121,11 @@ typedef struct erase_batch {
     size_t n_sessions;
     arena *arena; /* memory of one run */
     VEC(erase_tree *) trees;
+    erase_turn turn; /* of the entry before */
     int64_t counts[ERASE_N_COUNTS];
-    int64_t shared_files, already, answers_left;
+    int64_t already, answers_left;
     erase_keys done;
+    attached_refs files;
 } erase_batch;
 erase_tree *batch_tree(erase_batch *b, int64_t tree);
 /* Runs one statement that was bound, and counts what it has changed. */
@@ -133,8 +143,11 @@ bool spans_on_path(txn *tx, const erase_tree *t, int64_t branch, int64_t len);
 bool entry_is_erased(txn *tx, int64_t tree, int64_t k, bool *there);
 /* Calls `each` for the entries that were copied from this one, or summarize it. */
 void copies_find(txn *tx, arena *a, int64_t tree, int64_t k, erase_keys *out);
-/* The raw events of the turn of an entry of the main log. */
-void events_find(txn *tx, arena *a, int64_t tree, int64_t k, const char *turn, erase_keys *out);
+/* The raw events of the turn of an entry of the main log, except those of sessions that are erased
+ * whole. None when `last` is that turn: entries of a turn follow each other. Sets `last`. */
+void events_find(txn *tx, arena *a, const erase_job *j, int64_t tree, int64_t k, const char *turn,
+                 erase_turn *last, erase_keys *out);
+void sessions_sort(erase_sessions *v);
 
 /* Texts about the sessions that hold erased entries, and about those that are erased whole. */
 void about_erase(txn *tx, erase_batch *b, erase_tree *t);

@@ -51,24 +51,36 @@ static void session_texts(txn *tx, erase_batch *b, const about *a, const session
     b->counts[ERASE_TEXTS] += titled + from + set + meta + why;
 }
 
-static void moves_erase(txn *tx, erase_batch *b, const about *a)
+typedef VEC(int64_t) numbers;
+
+/* The numbers of the session's rows whose text was made from what is erased: (number, text). */
+static void numbers_find(txn *tx, erase_batch *b, const about *a, sql_id query, numbers *out)
 {
-    VEC(int64_t) v = {0};
-    db_stmt *q = db_query(tx->db, Q_move_reasons);
+    db_stmt *q = db_query(tx->db, query);
     q_int(q, 1, a->tree);
     q_int(q, 2, a->no);
     while (q_row(q)) {
-        int64_t seq = q_col_int(q, 0);
+        int64_t number = q_col_int(q, 0);
         if (is_made_from(a, q_col_text(q, 1)))
-            VEC_PUSH(b->arena, &v, seq);
+            VEC_PUSH(b->arena, out, number);
     }
-    for (size_t i = 0; i < v.n; i++) {
-        q = db_query(tx->db, Q_erase_move);
-        q_int(q, 1, a->tree);
-        q_int(q, 2, a->no);
-        q_int(q, 3, v.items[i]);
-        batch_run(tx, b, q, ERASE_MOVES);
-    }
+}
+
+static db_stmt *numbered(txn *tx, const about *a, sql_id query, int64_t number)
+{
+    db_stmt *q = db_query(tx->db, query);
+    q_int(q, 1, a->tree);
+    q_int(q, 2, a->no);
+    q_int(q, 3, number);
+    return q;
+}
+
+static void moves_erase(txn *tx, erase_batch *b, const about *a)
+{
+    numbers v = {0};
+    numbers_find(tx, b, a, Q_move_reasons, &v);
+    for (size_t i = 0; i < v.n; i++)
+        batch_run(tx, b, numbered(tx, a, Q_erase_move, v.items[i]), ERASE_MOVES);
 }
 
 static void tags_erase(txn *tx, erase_batch *b, const about *a)
@@ -95,26 +107,11 @@ static void tags_erase(txn *tx, erase_batch *b, const about *a)
 /* Names that branches were given. */
 static void names_erase(txn *tx, erase_batch *b, const about *a)
 {
-    VEC(int64_t) v = {0};
-    db_stmt *q = db_query(tx->db, Q_note_names);
-    q_int(q, 1, a->tree);
-    q_int(q, 2, a->no);
-    while (q_row(q)) {
-        int64_t branch = q_col_int(q, 0);
-        if (is_made_from(a, q_col_text(q, 1)))
-            VEC_PUSH(b->arena, &v, branch);
-    }
+    numbers v = {0};
+    numbers_find(tx, b, a, Q_note_names, &v);
     for (size_t i = 0; i < v.n; i++) {
-        q = db_query(tx->db, Q_erase_note);
-        q_int(q, 1, a->tree);
-        q_int(q, 2, a->no);
-        q_int(q, 3, v.items[i]);
-        batch_run(tx, b, q, ERASE_TEXTS);
-        q = db_query(tx->db, Q_erase_note_bare);
-        q_int(q, 1, a->tree);
-        q_int(q, 2, a->no);
-        q_int(q, 3, v.items[i]);
-        q_run(q);
+        batch_run(tx, b, numbered(tx, a, Q_erase_note, v.items[i]), ERASE_TEXTS);
+        q_run(numbered(tx, a, Q_erase_note_bare, v.items[i]));
     }
 }
 

@@ -106,33 +106,12 @@ static bool is_named(const names *v, const char *name)
     return false;
 }
 
-/* The turn's entries on one branch of the adk log: they follow each other. */
-static void events_walk(txn *tx, arena *a, int64_t tree, int64_t first, const names *turn,
-                        erase_keys *out)
+/* All names of the turn of an entry: it may have others (an invocation), which stand at its
+ * question. */
+static void turn_names(txn *tx, arena *a, int64_t tree, const char *turn, names *out)
 {
-    db_stmt *q = db_query(tx->db, Q_entry_range);
-    q_int(q, 1, tree);
-    q_int(q, 2, first);
-    q_int(q, 3, KEY(KEY_BRANCH(first), POS_MAX));
-    while (q_row(q)) {
-        const char *of = q_col_text(q, 6);
-        erase_key event = {tree, q_col_int(q, 0), ERASE_EVENTS};
-        if (of && !is_named(turn, of))
-            break;
-        VEC_PUSH(a, out, event);
-    }
-    q_end(q);
-}
-
-void events_find(txn *tx, arena *a, int64_t tree, int64_t k, const char *turn, erase_keys *out)
-{
-    names all = {0};
     numbers first = {0};
-    branch_meta m;
-    if (!turn || !branch_meta_load(tx, tree, KEY_BRANCH(k), &m) || m.log != RAMET_LOG_MAIN)
-        return;
-    VEC_PUSH(a, &all, turn);
-    /* A turn has other names (an invocation), which stand at its question. */
+    VEC_PUSH(a, out, turn);
     places_load(tx, a, tree, turn, RAMET_LOG_MAIN, &first);
     for (size_t i = 0; i < first.n; i++) {
         db_stmt *q = db_query(tx->db, Q_turn_names);
@@ -140,16 +119,94 @@ void events_find(txn *tx, arena *a, int64_t tree, int64_t k, const char *turn, e
         q_int(q, 2, first.items[i]);
         while (q_row(q)) {
             const char *name = q_keep_text(q, 0, a);
-            if (name && !is_named(&all, name))
-                VEC_PUSH(a, &all, name);
+            if (name && !is_named(out, name))
+                VEC_PUSH(a, out, name);
         }
     }
-    for (size_t i = 0; i < all.n; i++) {
-        numbers at = {0};
-        places_load(tx, a, tree, all.items[i], RAMET_LOG_ADK, &at);
-        for (size_t n = 0; n < at.n; n++)
-            events_walk(tx, a, tree, at.items[n], &all, out);
+}
+
+static int session_order(const void *a, const void *b)
+{
+    const erase_session *x = a, *y = b;
+    if (x->tree != y->tree)
+        return x->tree < y->tree ? -1 : 1;
+    return x->no < y->no ? -1 : x->no > y->no;
+}
+
+void sessions_sort(erase_sessions *v)
+{
+    if (v->n)
+        qsort(v->items, v->n, sizeof *v->items, session_order);
+}
+
+/* Whether all entries of a session are to be erased anyway. */
+static bool goes_whole(const erase_job *j, int64_t tree, int64_t session)
+{
+    const erase_session key = {tree, session};
+    return (j->kind == ERASE_SESSION || j->kind == ERASE_TREE) && j->sessions.n &&
+           bsearch(&key, j->sessions.items, j->sessions.n, sizeof key, session_order);
+}
+
+/* The entries of the turn that a branch of the adk log owns, from a key on. One that names no turn
+ * belongs to that of the entry before it. */
+static void events_scan(txn *tx, arena *a, int64_t tree, int64_t from, const names *turn,
+                        erase_keys *out)
+{
+    bool inside = false;
+    db_stmt *q = db_query(tx->db, Q_turn_scan);
+    q_int(q, 1, tree);
+    q_int(q, 2, from);
+    q_int(q, 3, KEY(KEY_BRANCH(from), POS_MAX));
+    while (q_row(q)) {
+        const char *of = q_col_text(q, 1);
+        erase_key event = {tree, q_col_int(q, 0), ERASE_EVENTS};
+        inside = of ? is_named(turn, of) : inside;
+        if (inside)
+            VEC_PUSH(a, out, event);
     }
+}
+
+/* Adds the branches that begin behind a key, and those below them: the first of their own keys. */
+static void branches_below(txn *tx, arena *a, int64_t tree, int64_t k, numbers *out)
+{
+    int64_t from = KEY_POS(k);
+    size_t at = out->n;
+    for (int64_t branch = KEY_BRANCH(k);; branch = KEY_BRANCH(out->items[at++])) {
+        db_stmt *q = db_query(tx->db, Q_branch_off);
+        q_int(q, 1, tree);
+        q_int(q, 2, branch);
+        q_int(q, 3, from);
+        q_int(q, 4, POS_MAX);
+        while (q_row(q)) {
+            int64_t first = KEY(q_col_int(q, 0), q_col_int(q, 2));
+            VEC_PUSH(a, out, first);
+        }
+        if (at == out->n || db_status(tx->db) != RAMET_OK)
+            return;
+    }
+}
+
+/* Interleaved turns, and forks while a turn runs, spread the events of one turn over a branch and
+ * those below it. The first one on each path is in the turn index, so all others are behind it. */
+void events_find(txn *tx, arena *a, const erase_job *j, int64_t tree, int64_t k, const char *turn,
+                 erase_turn *last, erase_keys *out)
+{
+    names all = {0};
+    numbers at = {0};
+    branch_meta m;
+    if (!turn || !branch_meta_load(tx, tree, KEY_BRANCH(k), &m) || m.log != RAMET_LOG_MAIN ||
+        (last->name && last->tree == tree && strcmp(last->name, turn) == 0))
+        return;
+    *last = (erase_turn){tree, arena_strdup(a, turn)};
+    turn_names(tx, a, tree, last->name, &all);
+    for (size_t i = 0; i < all.n; i++)
+        places_load(tx, a, tree, all.items[i], RAMET_LOG_ADK, &at);
+    for (size_t i = 0, first = at.n; i < first; i++)
+        branches_below(tx, a, tree, at.items[i], &at);
+    for (size_t i = 0; i < at.n && db_status(tx->db) == RAMET_OK; i++)
+        if (branch_meta_load(tx, tree, KEY_BRANCH(at.items[i]), &m) &&
+            !goes_whole(j, tree, m.session))
+            events_scan(tx, a, tree, at.items[i], &all, out);
 }
 
 /* ------------------------------------------------------------------- the entry */
@@ -187,24 +244,11 @@ static void span_note(erase_batch *b, erase_tree *t, int64_t k, int64_t session)
     VEC_PUSH(b->arena, &t->spans, fresh);
 }
 
-/* Attachments that an erased entry referred to, and that another entry still refers to. */
-static void files_count(txn *tx, erase_batch *b, int64_t tree, int64_t k)
-{
-    attached_refs refs = {0};
-    attached_note(tx, b->arena, tree, k, k, &refs);
-    for (size_t i = 0; i < refs.n; i++) {
-        db_stmt *q = db_query(tx->db, Q_attached_count);
-        q_text(q, 1, refs.items[i]);
-        b->shared_files += q_row(q) && q_col_int(q, 0) > 1;
-        q_end(q);
-    }
-}
-
 static void row_erase(txn *tx, erase_batch *b, const erase_key *key, const ramet_entry *e,
                       const uint8_t digest[HASH_LEN])
 {
     const erase_job *j = b->job;
-    files_count(tx, b, key->tree, key->k);
+    attached_note(tx, b->arena, key->tree, key->k, key->k, &b->files);
     erased_write(tx, key->tree, key->k, digest, e,
                  &(ramet_erased){.at = j->at, .by = j->who, .reason = j->why});
     db_stmt *q = db_query(tx->db, Q_erase_entry);
@@ -264,7 +308,7 @@ static void one_erase(txn *tx, erase_batch *b, const erase_key *key, erase_keys 
         key->tree == b->job->tree)
         values_shown_erase(tx, b, key->tree, b->job->session, &e);
     copies_find(tx, b->arena, key->tree, key->k, more);
-    events_find(tx, b->arena, key->tree, key->k, e.turn_id, more);
+    events_find(tx, b->arena, b->job, key->tree, key->k, e.turn_id, &b->turn, more);
     row_erase(tx, b, key, &e, digest);
     VEC_PUSH(b->arena, &b->done, *key);
 }

@@ -140,7 +140,8 @@ static bool is_planned(const erase_keys *v, size_t sorted, const erase_key *key)
     return false;
 }
 
-static void count_one(txn *tx, erase_job *j, const erase_key *key, erase_keys *more)
+static void count_one(txn *tx, erase_job *j, const erase_key *key, erase_turn *last,
+                      erase_keys *more)
 {
     bool there;
     ramet_entry e;
@@ -153,7 +154,7 @@ static void count_one(txn *tx, erase_job *j, const erase_key *key, erase_keys *m
     own.arena = arena_new();
     if (entry_load_record(&own, key->tree, key->k, &e, hash)) {
         copies_find(&own, j->arena, key->tree, key->k, more);
-        events_find(&own, j->arena, key->tree, key->k, e.turn_id, more);
+        events_find(&own, j->arena, j, key->tree, key->k, e.turn_id, last, more);
     }
     arena_free(own.arena);
     j->counts[key->as]++;
@@ -163,10 +164,11 @@ static void count_one(txn *tx, erase_job *j, const erase_key *key, erase_keys *m
 static void count_all(txn *tx, erase_job *j)
 {
     size_t sorted = j->keys.n;
+    erase_turn last = {0};
     for (size_t i = 0; i < j->keys.n && db_status(tx->db) == RAMET_OK; i++) {
         erase_keys more = {0};
         erase_key key = j->keys.items[i];
-        count_one(tx, j, &key, &more);
+        count_one(tx, j, &key, &last, &more);
         for (size_t n = 0; n < more.n; n++)
             if (!is_planned(&j->keys, sorted, &more.items[n]))
                 VEC_PUSH(j->arena, &j->keys, more.items[n]);
@@ -235,6 +237,7 @@ ramet_status plan_make(txn *tx, erase_job *j, bool all)
     }
     TRY(txn_status(tx));
     keys_sort(&j->keys);
+    sessions_sort(&j->sessions);
     /* Copies may lie on hold, or where a turn runs: so they are looked for even when only the
      * named ones are counted. */
     size_t named = j->keys.n;

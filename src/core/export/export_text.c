@@ -189,6 +189,14 @@ static void file_put(text_writer *w, arena *a, const json_doc *d, const json_nod
     buf_puts(out, "\n\n");
 }
 
+/* Whether a data part only marks a question to the user, or its answer: the text says it. */
+static bool is_mark(arena *a, const json_doc *d, const json_node *data)
+{
+    const char *type = json_text(a, d, json_get(d, data, "type"));
+    return type && ((strcmp(type, "question") == 0 && json_get(d, data, "kind")) ||
+                    (strcmp(type, "answer") == 0 && json_get(d, data, "question_id")));
+}
+
 static void part_put(text_writer *w, arena *a, const json_doc *d, const json_node *p)
 {
     const char *type = json_text(a, d, json_get(d, p, "type"));
@@ -209,7 +217,7 @@ static void part_put(text_writer *w, arena *a, const json_doc *d, const json_nod
                   value_text(a, d, json_get(d, p, "output")));
     } else if (strcmp(type, "file") == 0) {
         file_put(w, a, d, p);
-    } else {
+    } else if (!is_mark(a, d, json_get(d, p, "data"))) {
         block_put(w, "Data", value_text(a, d, json_get(d, p, "data")));
     }
 }

@@ -29,22 +29,6 @@ static void cell_bind(db_stmt *q, int n, char type, const copy_cell *c)
         q_text(q, n, c->bytes);
 }
 
-static copy_cell cell_read(db_stmt *q, int n, char type, arena *a)
-{
-    copy_cell c = {.null = q_col_null(q, n), .bytes = ""};
-    if (c.null)
-        return c;
-    if (type == 'i') {
-        c.number = q_col_int(q, n);
-        return c;
-    }
-    const void *p = type == 't' ? q_col_text(q, n) : q_col_blob(q, n, &c.n);
-    if (type == 't')
-        c.n = p ? strlen(p) : 0;
-    c.bytes = arena_memdup(a, p ? p : "", c.n);
-    return c;
-}
-
 /* The keys of these tables begin with the tree. */
 void export_rows(txn *tx, arena *page, const copy_table *t, int64_t tree, const copy_cell *after,
                  export_row each, void *arg)
@@ -66,7 +50,7 @@ void export_rows(txn *tx, arena *page, const copy_table *t, int64_t tree, const 
         q_int(q, n, PAGE_ROWS);
         for (got = 0; got < PAGE_ROWS && q_row(q); got++)
             for (size_t i = 0; i < t->n; i++)
-                rows[got * t->n + i] = cell_read(q, (int)i, t->types[i], page);
+                rows[got * t->n + i] = copy_cell_read(q, (int)i, t->types[i], page);
         q_end(q);
         for (size_t i = 0, kept = 0; got && i < t->n_key; i++) {
             key[i] = rows[(got - 1) * t->n + t->key[i] - 1];

@@ -52,7 +52,7 @@ static ramet_status folder_open(ramet_call *c, arena *a, const char **out)
     struct stat about;
     *out = folder_name(c, a);
     if (mkdir(*out, 0700) != 0 && errno != EEXIST)
-        return call_fail(c, errno == ENOSPC ? RAMET_FULL : RAMET_IO, NULL,
+        return call_fail(c, error_is_full(errno) ? RAMET_FULL : RAMET_IO, NULL,
                          "the folder %s of imports cannot be made: %s", *out, strerror(errno));
     if (lstat(*out, &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid() ||
         (about.st_mode & 077))
@@ -158,7 +158,7 @@ static ramet_status spool_open(ramet_import *m, const char *folder, const char *
             unlink(path);
     }
     if (m->fd < 0)
-        return call_fail(c, errno == ENOSPC ? RAMET_FULL : RAMET_IO, NULL,
+        return call_fail(c, error_is_full(errno) ? RAMET_FULL : RAMET_IO, NULL,
                          "a spool cannot be made in %s: %s", folder, strerror(errno));
     if (upload && flock(m->fd, LOCK_EX | LOCK_NB) != 0)
         return call_fail(c, RAMET_BUSY, "upload", "the upload %s is being written already", upload);
@@ -207,7 +207,7 @@ ramet_status ramet_import_add(ramet_import *m, const void *bytes, size_t n)
         return call_fail(m->call, RAMET_TOO_LARGE, "import", "the file has more than %lld bytes",
                          (long long)m->most);
     if (!bytes_write(m->fd, bytes, n))
-        return call_fail(m->call, errno == ENOSPC ? RAMET_FULL : RAMET_IO, NULL,
+        return call_fail(m->call, error_is_full(errno) ? RAMET_FULL : RAMET_IO, NULL,
                          "the spool cannot be written: %s", strerror(errno));
     m->size += (int64_t)n;
     return RAMET_OK;

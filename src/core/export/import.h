@@ -18,13 +18,14 @@
  *   M5  Memory grows with the sessions, branches and overlays of one tree, with one batch of rows,
  *       and by some bytes for each reference from one tree to another.
  *   M6  References between trees are set when all trees are there, whichever comes first; also
- * those that an import which died had not set yet.
+ *       those that an import which died had not set yet.
  *
  * Files of other programs come into the same spool; src/foreign reads them.
  *
  *   import.c         spools, the two passes
  *   import_read.c    lines, and the sessions and branches of a tree
  *   import_check.c   the first pass
+ *   import_ids.c     in the first pass: no id is on a path twice
  *   import_known.c   what of a tree is in the store already
  *   import_write.c   the second pass: rows in bounded transactions
  *   import_more.c    overlays, what agents were sent, origins of copies, erased entries
@@ -201,6 +202,24 @@ void *import_grow(arena *a, void *items, int64_t have, size_t size);
 ramet_status import_overlay(import_job *j, record *r, int64_t line, bool translate, copy_cell *row);
 /* What the agent of a turn was sent, checked; `data` is packed with `translate`. */
 ramet_status import_prompt(import_job *j, record *r, int64_t line, bool translate, copy_cell *row);
+
+/* ---- import_ids.c */
+
+/* The ids of a tree's entries, in the first pass. */
+typedef struct import_ids {
+    arena *arena;
+    uint64_t *bits, mask; /* a Bloom filter of all */
+    uint64_t *slots;      /* hashes of ids that came twice, or seem to; 0: free */
+    size_t n_slots, n_suspects;
+    bool all;             /* there are too many: all ids are looked at again */
+    char last[64];        /* the greatest id so far, of those that fit */
+    int64_t n_again;      /* entries whose id was in the filter */
+    int64_t offset, line; /* of the first entry */
+} import_ids;
+void import_ids_begin(import_ids *ids, arena *a, int64_t n_entries);
+void import_ids_add(import_ids *ids, const char *id);
+/* RAMET_IMPORT_DAMAGED when an id is on a path twice. Reads the entries again if any may be. */
+ramet_status import_ids_check(import_job *j, const import_ids *ids);
 
 /* ---- the passes */
 

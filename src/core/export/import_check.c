@@ -35,6 +35,7 @@ typedef struct check {
     int64_t size, came;
     uint8_t sha256[HASH_LEN];
     sha *content;
+    import_ids ids;
 } check;
 
 /* Records of a tree come in this order; those of one stage may be mixed. */
@@ -289,7 +290,12 @@ static ramet_status entry_check(check *k, record *r, int64_t offset, int64_t lin
         return import_damaged(j, line, "only entries of the adk log have a peer");
     for (size_t i = 0; i < e.n_files; i++)
         wanted_add(k, e.files[i]);
-    t->have_entries++;
+    if (!t->have_entries++) {
+        import_ids_begin(&k->ids, j->tree, t->n_entries);
+        k->ids.offset = offset;
+        k->ids.line = line;
+    }
+    import_ids_add(&k->ids, e.entry.id);
     if (!import_tick(j, "check", 1))
         return import_stopped(j);
     return entry_chain(k, b, &e, line);
@@ -419,7 +425,7 @@ static ramet_status entries_done(check *k)
     if (t->have_entries != t->n_entries)
         return import_damaged(k->j, t->line, "the tree has %lld entries, and %lld follow",
                               (long long)t->n_entries, (long long)t->have_entries);
-    return RAMET_OK;
+    return k->known || !t->have_entries ? RAMET_OK : import_ids_check(k->j, &k->ids);
 }
 
 static ramet_status tree_done(check *k, int64_t line)

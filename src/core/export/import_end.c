@@ -267,7 +267,7 @@ static ramet_status end_run(txn *tx, void *arg)
     arena_reset(e->j->scratch);
     e->tx = &own;
     ramet_status st = end_do(e);
-    tx->event = own.event; /* who waits for events is told of the last one */
+    tx->event = own.event; /* wakes the readers that wait for events */
     return st;
 }
 

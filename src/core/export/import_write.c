@@ -228,41 +228,17 @@ static void delta_inherit(import_job *j, txn *tx, import_branch *b)
     b->row.delta = p ? delta_before_on(tx, &p->row.meta, p->row.delta, b->base) : 0;
 }
 
-/* An id is on a path once. Where writers are concurrent a lookup costs a round trip; there an index
- * refuses an id that a branch has twice. */
-static ramet_status id_check(import_job *j, txn *tx, const import_op *op)
-{
-    bool twice = false;
-    if (db_concurrent(tx->db))
-        return RAMET_OK;
-    db_stmt *q = db_query(tx->db, Q_entry_by_id);
-    q_int(q, 1, j->t.tree);
-    q_text(q, 2, op->entry->entry.id);
-    while (!twice && q_row(q)) {
-        int64_t k = q_col_int(q, 0), branch = KEY_BRANCH(k);
-        const import_branch *b = op->branch;
-        while (b->parent && b->row.meta.id != branch && b->base > KEY_POS(k))
-            b = &j->t.branches[b->parent - 1];
-        twice = b->row.meta.id == branch;
-    }
-    q_end(q);
-    return twice ? import_damaged(j, op->line, "entry %s is on its path twice", op->entry->entry.id)
-                 : RAMET_OK;
-}
-
-static ramet_status entry_do(import_job *j, txn *tx, const import_op *op)
+static void entry_do(import_job *j, txn *tx, const import_op *op)
 {
     import_branch *b = op->branch;
     int64_t position = op->entry->entry.position;
     if (position == b->base)
         delta_inherit(j, tx, b);
-    TRY(id_check(j, tx, op));
     entry_insert(tx, &b->row, op->entry, op->about.peer);
     for (size_t i = 0; i < op->about.n_origins; i++)
         copied_restore(tx, j->t.tree, KEY(b->row.meta.id, position), (int)i, &op->about.origins[i]);
     b->row.len = position + 1;
     memcpy(b->row.tip, op->entry->hash, HASH_LEN);
-    return RAMET_OK;
 }
 
 static ramet_status id_free(import_job *j, txn *tx, const import_op *op)
@@ -315,8 +291,12 @@ static ramet_status flush_run(txn *tx, void *arg)
     for (size_t i = 0; i < j->ops.n && st == RAMET_OK; i++) {
         const import_op *op = &j->ops.items[i];
         const import_op *next = i + 1 < j->ops.n ? op + 1 : NULL;
-        st = op->kind == OP_ENTRY ? entry_do(j, &own, op) : row_do(j, &own, op);
-        if (op->kind == OP_ENTRY && (!next || next->branch != op->branch))
+        if (op->kind == OP_ROW) {
+            st = row_do(j, &own, op);
+            continue;
+        }
+        entry_do(j, &own, op);
+        if (!next || next->branch != op->branch)
             import_branch_update(&own, op->branch);
     }
     return st == RAMET_OK ? txn_status(tx) : st;

@@ -381,6 +381,25 @@ void record_fault(record *r, const char *fmt, ...)
     utf8_trim(r->fault);
 }
 
+/* Most members are optional and left out, and looking for one that is not there compares all names.
+ * The bit of its length and first letter, not set in `names`, tells so at once. */
+static uint64_t name_bit(const char *name, size_t n)
+{
+    return UINT64_C(1) << ((n * 7 + (n ? (uint8_t)name[0] : 0)) & 63);
+}
+
+static uint64_t names_of(const json_doc *d)
+{
+    uint64_t names = 0;
+    const json_node *k = json_first(d, d->nodes);
+    for (; json_is(d->nodes, JSON_OBJECT) && k; k = json_next(d, d->nodes, k + 1)) {
+        if (k->escaped)
+            return UINT64_MAX;
+        names |= name_bit(d->text + k->start + 1, k->end - k->start - 2);
+    }
+    return names;
+}
+
 bool record_parse(record *r, arena *a, const char *line, size_t n, size_t depth)
 {
     json_error err;
@@ -390,6 +409,7 @@ bool record_parse(record *r, arena *a, const char *line, size_t n, size_t depth)
         return false;
     }
     r->next = json_first(&r->doc, r->doc.nodes);
+    r->names = names_of(&r->doc);
     const char *type = json_text(a, &r->doc, json_member(&r->doc, r->doc.nodes, &r->next, "type"));
     if (!type) {
         record_fault(r, "a record is an object with a type");
@@ -403,6 +423,8 @@ bool record_parse(record *r, arena *a, const char *line, size_t n, size_t depth)
 
 static const json_node *member(record *r, const char *name)
 {
+    if (!(r->names & name_bit(name, strlen(name))))
+        return NULL;
     const json_node *v = json_member(&r->doc, r->doc.nodes, &r->next, name);
     r->taken += v != NULL;
     return v;
@@ -458,7 +480,10 @@ const char *record_json_get(record *r, const char *name)
     const json_node *v = member(r, name);
     if (v)
         return json_raw(r->arena, &r->doc, v);
-    snprintf(longer, sizeof longer, "%s_text", name);
+    size_t n = strlen(name);
+    assert(n + sizeof "_text" <= sizeof longer);
+    memcpy(longer, name, n);
+    memcpy(longer + n, "_text", sizeof "_text");
     const char *s = record_maybe(r, longer);
     if (s && !json_parse(r->arena, s, strlen(s), STORED_DEPTH, &d, NULL))
         record_fault(r, "\"%s\" is not valid JSON", longer);

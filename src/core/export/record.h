@@ -115,6 +115,7 @@ typedef struct record {
     json_doc doc;
     arena *arena;
     const json_node *next; /* the member that is likely to be asked for next */
+    uint64_t names;        /* a bit for each member that may be there (name_bit() in record.c) */
     size_t taken;          /* members that were asked for and were there */
     char fault[200];       /* what is wrong with it, "" when nothing */
 } record;

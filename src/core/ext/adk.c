@@ -293,7 +293,7 @@ static ramet_status adk_append_rewind(txn *tx, const char *session, const append
     int64_t k = KEY(b.meta.id, b.len - 1), pos;
     if (!turn_index_in_record(tx, &s.access, s.first_adk, RAMET_LOG_ADK, before_turn, k, &to, &pos))
         return txn_status(tx);
-    TRY(turn_cut_find(tx, &s, &head, before_turn, true, k, &cut));
+    TRY(turn_cut_find(tx, &s, &head, before_turn, TURN_IN_RECORD, k, &cut));
     move_to_turn(tx, &s, &cut, "", k, &to);
     return txn_status(tx);
 }

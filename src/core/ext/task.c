@@ -16,6 +16,8 @@
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
+#include "core/model/branch.h"
+#include "core/turn/turn_index.h"
 #include "core/txn.h"
 
 typedef struct task_row {
@@ -68,6 +70,8 @@ static bool task_load(txn *tx, const char *id, task_row *t)
 static ramet_status task_in_check(ramet_call *c, const ramet_task_in *in)
 {
     TRY(check_id(c, "task", in->id));
+    if (in->invocation)
+        TRY(check_id(c, "invocation", in->invocation));
     if (!in->data || !data_sound(in->data))
         return call_fail(c, RAMET_INVALID, "task", "the data of task %s must be a JSON object",
                          in->id);
@@ -89,10 +93,12 @@ static ramet_status task_check(txn *tx, const session_brief *s, const char *id)
     return call_fail(tx->call, RAMET_ENTRY_EXISTS, "task", "the task id %s is already in use", id);
 }
 
-static void task_write(txn *tx, const session_brief *s, const ramet_task_in *in)
+/* `branch`: that of its messages; 0: the head. */
+static void task_write(txn *tx, const session_brief *s, const ramet_task_in *in, int64_t branch)
 {
     task_row t;
     db_stmt *q;
+    branch_row b;
     /* The id belonged to a task of a session that is gone: it is free again. */
     if (task_load(tx, in->id, &t) && (t.tree != s->tree || t.session != s->no)) {
         q = db_query(tx->db, Q_task_take);
@@ -107,6 +113,8 @@ static void task_write(txn *tx, const session_brief *s, const ramet_task_in *in)
     q_int(q, 5, tx->now);
     q_int(q, 6, in->at);
     q_change(q);
+    if (in->invocation && branch_load(tx, s->tree, branch ? branch : s->head, &b))
+        turn_index_name(tx, &b, in->id, in->invocation);
 }
 
 /* -------------------------------------------------- with an append (append.h) */
@@ -125,7 +133,7 @@ static ramet_status append_task_after(txn *tx, const session_brief *s, const ram
                                       size_t added)
 {
     if (in->task)
-        task_write(tx, s, in->task);
+        task_write(tx, s, in->task, in->branch);
     if (in->task && !added)
         session_touch(tx, s);
     return txn_status(tx);
@@ -153,7 +161,7 @@ static ramet_status put_run(txn *tx, void *arg)
     task_row t;
     TRY(session_open(tx, j->session, NEED_WRITE, &s));
     TRY(task_check(tx, &s.brief, j->in->id));
-    task_write(tx, &s.brief, j->in);
+    task_write(tx, &s.brief, j->in, 0);
     session_touch(tx, &s.brief);
     if (j->out && task_load(tx, j->in->id, &t)) {
         *j->out = arena_alloc(tx->arena, sizeof **j->out);
@@ -203,7 +211,7 @@ static ramet_status delete_run(txn *tx, void *arg)
     TRY(session_open(tx, j->session, NEED_WRITE, &s));
     TRY(task_check(tx, &s.brief, j->id));
     if (!task_load(tx, j->id, &t))
-        task_write(tx, &s.brief, &(ramet_task_in){.id = j->id, .data = "{}"});
+        task_write(tx, &s.brief, &(ramet_task_in){.id = j->id, .data = "{}"}, 0);
     db_stmt *q = db_query(tx->db, Q_task_deleted);
     q_text(q, 1, j->id);
     q_int(q, 2, tx->now);

@@ -131,8 +131,16 @@ ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t
                 s->id);
         return txn_status(tx);
     }
-    return call_fail(tx->call, RAMET_BRANCH_NOT_FOUND, "branch_id",
-                     "session %s has no branch b%lld", s->id, (long long)want);
+    return branch_missing(tx->call, s->id, want);
+}
+
+ramet_status branch_missing(ramet_call *c, const char *session, int64_t want)
+{
+    if (want > BRANCH_MAX)
+        return call_fail(c, RAMET_BRANCH_NOT_FOUND, "branch_id", "session %s has no such branch",
+                         session);
+    return call_fail(c, RAMET_BRANCH_NOT_FOUND, "branch_id", "session %s has no branch b%lld",
+                     session, (long long)want);
 }
 
 /* ------------------------------------------------------------------ create */

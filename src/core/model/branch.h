@@ -36,6 +36,8 @@ bool branch_meta_load(txn *tx, int64_t tree, int64_t id, branch_meta *m);
 /* A branch of this session and log (0 = the head of that log), else RAMET_BRANCH_NOT_FOUND;
  * RAMET_BRANCH_PRUNED when it was pruned. */
 ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t id, branch_row *b);
+/* RAMET_BRANCH_NOT_FOUND. A number above BRANCH_MAX stands for a text that names no branch. */
+ramet_status branch_missing(ramet_call *c, const char *session, int64_t want);
 /* Why a branch is created. */
 typedef enum {
     BRANCH_FIRST, /* the first of a session and log; not before `not_before`, the session's creation

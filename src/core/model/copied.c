@@ -11,7 +11,9 @@
  *       was.
  *   O4  A summary stands for many entries. It has a row for each run of them that one branch owns,
  *       the newest first, so every entry finds it by one range of an index, and erasure too.
- *   O5  Live events carry entries without origins: they are rendered once for all their readers.
+ *   O5  When gc takes a copy, its origins take its place in the rows that name it. So a copy of a
+ *       copy is found from the first entry as long as both are there, by erasure too.
+ *   O6  Live events carry entries without origins: they are rendered once for all their readers.
  */
 #include "core/model/copied.h"
 
@@ -20,6 +22,7 @@
 #include "core/call.h"
 #include "core/check.h"
 #include "core/columns.h"
+#include "core/event.h"
 #include "core/model/branch.h"
 #include "core/model/branch_note.h"
 #include "core/model/key.h"
@@ -48,6 +51,123 @@ void copied_restore(txn *tx, int64_t tree, int64_t k, int n, const copied_from *
     q_int(q, 6, from->key);
     q_int(q, 7, from->span);
     q_run(q);
+}
+
+/* -------------------------------------------------------- removing a copy in between */
+
+/* An origin of an entry that goes. */
+typedef struct leaving {
+    int64_t k;
+    copied_from from;
+} leaving;
+typedef VEC(leaving) leaving_list;
+
+/* A row that names an entry which goes. */
+typedef struct naming {
+    int64_t tree, k;
+    int n;
+    copied_from from;
+} naming;
+typedef VEC(naming) naming_list;
+
+static void origin_add(txn *tx, const naming *row, const copied_from *from)
+{
+    db_stmt *q = db_query(tx->db, Q_copied_next);
+    q_int(q, 1, row->tree);
+    q_int(q, 2, row->k);
+    int n = q_row(q) ? (int)q_col_int(q, 0) : 0;
+    q_end(q);
+    copied_restore(tx, row->tree, row->k, n, from);
+}
+
+static void origin_set(txn *tx, const naming *row, const copied_from *from)
+{
+    db_stmt *q = db_query(tx->db, Q_copied_set);
+    q_int(q, 1, row->tree);
+    q_int(q, 2, row->k);
+    q_int(q, 3, row->n);
+    q_int(q, 4, from->tree);
+    q_int(q, 5, from->session);
+    q_int(q, 6, from->key);
+    q_int(q, 7, from->span);
+    q_run(q);
+}
+
+/* A store that is being copied learns by an event that another tree has changed. */
+static void tree_touch(txn *tx, const naming *row)
+{
+    branch_meta m;
+    session_full s;
+    if (branch_meta_load(tx, row->tree, KEY_BRANCH(row->k), &m) &&
+        session_by_no(tx, row->tree, m.session, &s))
+        event_add(tx, row->tree, s.no, RAMET_EVENT_UPDATED, s.head, 0);
+}
+
+/* The rows that name the entry at k; those with n < 0 name a run that it is in. */
+static void namings_find(txn *tx, int64_t tree, int64_t k, naming_list *out)
+{
+    db_stmt *q = db_query(tx->db, Q_copied_naming);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    while (q_row(q)) {
+        naming row = {.tree = q_col_int(q, 0),
+                      .k = q_col_int(q, 1),
+                      .n = (int)q_col_int(q, 2),
+                      .from = {tree, q_col_int(q, 3), k, q_col_int(q, 4)}};
+        VEC_PUSH(tx->arena, out, row);
+    }
+    q = db_query(tx->db, Q_copied_over);
+    q_int(q, 1, tree);
+    q_int(q, 2, k);
+    q_int(q, 3, KEY(KEY_BRANCH(k), POS_MAX));
+    while (q_row(q)) {
+        naming row = {.tree = q_col_int(q, 1), .k = q_col_int(q, 0), .n = -1};
+        VEC_PUSH(tx->arena, out, row);
+    }
+}
+
+/* Gives one row the n origins of the entry that it names. */
+static void naming_relink(txn *tx, const naming *row, const leaving *origins, size_t n)
+{
+    bool whole = row->n >= 0;
+    if (whole)
+        origin_set(tx, row, &origins[0].from);
+    if (whole && row->from.span > 1) {
+        copied_from rest = row->from;
+        rest.key--;
+        rest.span--;
+        origin_add(tx, row, &rest);
+    }
+    for (size_t i = whole; i < n; i++)
+        origin_add(tx, row, &origins[i].from);
+}
+
+void copied_relink(txn *tx, int64_t tree, int64_t lo, int64_t hi)
+{
+    leaving_list gone = {0};
+    db_stmt *q = db_query(tx->db, Q_copied_leaving);
+    q_int(q, 1, tree);
+    q_int(q, 2, lo);
+    q_int(q, 3, hi);
+    while (q_row(q)) {
+        leaving one = {q_col_int(q, 0),
+                       {q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3), q_col_int(q, 4)}};
+        VEC_PUSH(tx->arena, &gone, one);
+    }
+    for (size_t i = 0, n; i < gone.n; i += n) {
+        naming_list rows = {0};
+        for (n = 1; i + n < gone.n && gone.items[i + n].k == gone.items[i].k;)
+            n++;
+        namings_find(tx, tree, gone.items[i].k, &rows);
+        for (size_t r = 0; r < rows.n; r++) {
+            const naming *row = &rows.items[r];
+            if (row->tree == tree && row->k >= lo && row->k <= hi)
+                continue;
+            naming_relink(tx, row, gone.items + i, n);
+            if (row->tree != tree)
+                tree_touch(tx, row);
+        }
+    }
 }
 
 bool copied_known(txn *tx, int64_t tree, int64_t k)
@@ -134,11 +254,21 @@ typedef struct ends_job {
 
 typedef VEC(ramet_entry_ref) end_list;
 
+/* A copy may name an entry twice, by itself and in a run. */
+static bool is_listed(const end_list *v, const ramet_entry_ref *o)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->items[i].branch == o->branch && strcmp(v->items[i].entry_id, o->entry_id) == 0 &&
+            strcmp(v->items[i].session, o->session) == 0)
+            return true;
+    return false;
+}
+
 static void ends_take(txn *tx, db_stmt *q, end_list *v)
 {
     while (v->n < SHOWN_MAX && q_row(q)) {
         ramet_entry_ref o;
-        if (end_from(tx, q, &o))
+        if (end_from(tx, q, &o) && !is_listed(v, &o))
             VEC_PUSH(tx->arena, v, o);
     }
     q_end(q);

@@ -18,6 +18,9 @@ typedef struct copied_from {
 void copied_write(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from);
 /* The same, as an import has it: of zeros when it is not known. */
 void copied_restore(txn *tx, int64_t tree, int64_t k, int n, const copied_from *from);
+/* The entries from key lo to key hi are about to be removed. What was made from copies among them
+ * names their origins from now on. */
+void copied_relink(txn *tx, int64_t tree, int64_t lo, int64_t hi);
 /* Whether the copy at k has an origin. */
 bool copied_known(txn *tx, int64_t tree, int64_t k);
 /* Fills the origins of the copies in a list of entries in order of their paths, as far as the

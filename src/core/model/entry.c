@@ -227,6 +227,12 @@ static void left_seal(sha *h, const ramet_entry *e, uint8_t stored[HASH_LEN + LE
     memcpy(stored + HASH_LEN, hash, LEFT_SEAL);
 }
 
+/* The columns that an erased entry has lost and that its seal does not cover are empty. */
+static bool is_bare(const ramet_entry *e)
+{
+    return !e->author && !e->client && strcmp(e->format, "ramet") == 0;
+}
+
 /* Who, when and why, and the digest that the chain needs. Columns that still hold content are left
  * in `cols` for fsck, which reports them. */
 static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_cols *cols)
@@ -241,7 +247,7 @@ static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_
         memcpy(want, digest, HASH_LEN);
         left_seal(tx->call->hasher, e, want);
     }
-    if (digest && n == sizeof want && memcmp(want, digest, n) == 0) {
+    if (digest && n == sizeof want && memcmp(want, digest, n) == 0 && is_bare(e)) {
         ramet_erased *x = arena_alloc(tx->arena, sizeof *x);
         *x = (ramet_erased){.at = q_col_int(q, 1),
                             .by = tx->call->share.on ? NULL : q_keep_text(q, 2, tx->arena),
@@ -256,8 +262,8 @@ static bool load_erased(txn *tx, int64_t tree, int64_t k, ramet_entry *e, entry_
     e->parts = parts_of_text(tx->arena, RAMET_ERASED_TEXT);
     if (!e->erased)
         db_fail(tx->db, RAMET_DAMAGED,
-                "the entry at position %lld of branch b%lld was erased, and its digest is missing "
-                "or damaged",
+                "the entry at position %lld of branch b%lld was erased, and its digest or what is "
+                "left of it is missing or damaged",
                 (long long)KEY_POS(k), (long long)KEY_BRANCH(k));
     return db_status(tx->db) == RAMET_OK;
 }

@@ -14,7 +14,7 @@
 
 #define FILES_MAX 256 /* attachments that an entry may refer to */
 
-#define NO_BATCH SIZE_MAX /* an entry that is not one of a batch */
+#define NO_BATCH SIZE_MAX /* an entry that is not one of a batch: its fields have no index */
 
 /* A field of the i-th entry, for messages: "entries[3].parts". */
 static const char *at(ramet_call *c, size_t i, const char *field)
@@ -425,7 +425,7 @@ static ramet_status prepare_all(ramet_call *c, const ramet_entry_in *in, size_t 
         TRY(check_id(c, "client", c->client));
     entry_new *list = arena_array(c->arena, n + 1, sizeof *list);
     for (size_t i = 0; i < n; i++) {
-        TRY(prepare(c, i, &in[i], author, now, &list[i]));
+        TRY(prepare(c, max == 1 ? NO_BATCH : i, &in[i], author, now, &list[i]));
         keep(c, &in[i], &list[i].entry);
     }
     if (n > 1)

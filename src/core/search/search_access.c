@@ -214,6 +214,12 @@ static bool heir_holds(finder *f, seen *s, int64_t k)
     return holds;
 }
 
+/* A pruned branch may keep entries that only forks still have. */
+static bool owner_holds(finder *f, seen *s, int64_t k)
+{
+    return !notes_pruned(s->notes, KEY_BRANCH(k)) || heir_holds(f, s, k);
+}
+
 static seen *heir_find(finder *f, const fts_doc *d)
 {
     seen *first = NULL;
@@ -241,7 +247,7 @@ seen *see_session(finder *f, const fts_doc *d)
     seen *s = seen_get(f, d->tree, d->session);
     if (seen_pruned(f, s, d->key))
         return NULL; /* then no path of another session holds it either (N2) */
-    if (!s->open)
+    if (!s->open || !owner_holds(f, s, d->key))
         s = heir_find(f, d);
     return s && s->fits ? s : NULL;
 }

@@ -46,6 +46,9 @@ static ramet_status create_run(txn *tx, void *arg)
     if (in->anew)
         id_give_up(tx, j->id, j->owner);
     TRY(session_id_free(tx, j->id));
+    ramet_agent agent = in->agent;
+    if (!agent.name)
+        agent.name = sandbox_agent(tx, j->mark);
     int64_t created = tx->now, no = db_number(tx->db, DB_SESSION, &created);
     session_full s = {
         .no = no,
@@ -54,8 +57,8 @@ static ramet_status create_run(txn *tx, void *arg)
         .owner = j->owner,
         .visibility = (int)in->visibility,
         .title = in->title ? in->title : "",
-        .agent = in->agent.name,
-        .agent_config = agent_config(tx->arena, &in->agent),
+        .agent = agent.name,
+        .agent_config = agent_config(tx->arena, &agent),
         .metadata = in->metadata,
         .reason = "",
         .by_id = j->owner,

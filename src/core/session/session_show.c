@@ -174,19 +174,42 @@ static const char *visible_id(txn *tx, int64_t tree, int64_t no)
     return s.id && session_visible(tx, &s) ? s.id : NULL;
 }
 
-/* The entries of a path up to the end of what a session owns of it, which is its start. After a
- * fast-forward a session may own several runs of a path: the last of them counts, if it is near. */
+/* Whether a session may own several runs of a path that begins with its entries: only a
+ * fast-forward puts a branch of it behind entries of another session. The moves of a session that
+ * gc has removed are gone. */
+static bool may_return(txn *tx, int64_t tree, int64_t session)
+{
+    db_stmt *q = db_query(tx->db, Q_session_name);
+    q_int(q, 1, tree);
+    q_int(q, 2, session);
+    bool removed = !q_row(q) || q_col_null(q, 0);
+    q_end(q);
+    if (removed)
+        return true;
+    q = db_query(tx->db, Q_move_merges);
+    q_int(q, 1, tree);
+    q_int(q, 2, session);
+    bool merged = q_row(q);
+    q_end(q);
+    return merged;
+}
+
+/* The number of entries up to the last that `session` owns of a path. It owns the first one. */
 static int64_t owned_prefix(txn *tx, const branch_row *head, int64_t session)
 {
     branch_meta m = head->meta;
     int64_t shared = head->len, lo = 1;
-    for (int i = 0; i < NEAR && m.session != session && m.parent; i++) {
+    bool walks = false;
+    for (int i = 0; m.session != session && m.parent; i++) {
+        if (i == NEAR && !(walks = may_return(tx, m.tree, session)))
+            break;
         shared = m.base;
         if (!branch_meta_load(tx, m.tree, m.parent, &m))
             return 0;
     }
-    if (m.session == session)
+    if (m.session == session || walks)
         return shared;
+    /* One run, at the start of the path. */
     while (lo < shared) {
         int64_t mid = lo + (shared - lo) / 2;
         branch_meta o;

@@ -12,6 +12,7 @@
  */
 #include "core/turn/turn.h"
 
+#include "ramet/tasks.h"
 #include "core/access/share.h"
 #include "core/call.h"
 #include "core/check.h"
@@ -189,6 +190,10 @@ static ramet_status write_run(txn *tx, void *arg)
         prompt_write(tx, &t);
     if (j->status)
         turn_finish(tx, j->turn, j->status, j->error);
+    if (j->status) /* as the statement sets it */
+        j->work.out->ended = over                        ? t.shown.ended
+                             : t.shown.started > tx->now ? t.shown.started
+                                                         : tx->now;
     return txn_status(tx);
 }
 
@@ -259,7 +264,8 @@ ramet_status ramet_turn_get(ramet_call *c, const char *session, const char *turn
     return st;
 }
 
-static ramet_status list_run(txn *tx, const char *session, int limit, ramet_turn **out, size_t *n)
+static ramet_status list_run(txn *tx, const char *session, int64_t before, int limit,
+                             ramet_turn **out, size_t *n)
 {
     session_full s;
     turn_row t;
@@ -270,6 +276,7 @@ static ramet_status list_run(txn *tx, const char *session, int limit, ramet_turn
     q_int(q, 1, s.tree);
     q_int(q, 2, s.no);
     q_int(q, 3, limit);
+    q_int(q, 4, before ? before : INT64_MAX);
     while (q_row(q)) {
         turn_from(q, tx->arena, &t);
         t.shown.session = s.id;
@@ -282,7 +289,8 @@ static ramet_status list_run(txn *tx, const char *session, int limit, ramet_turn
     return txn_status(tx);
 }
 
-ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out, size_t *n)
+ramet_status ramet_turns_before(ramet_call *c, const char *session, int64_t before, int limit,
+                                ramet_turn **out, size_t *n)
 {
     txn tx;
     int max;
@@ -291,10 +299,15 @@ ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_tu
     TRY(check_limit(c, limit, 1000, 50, &max));
     if (!txn_read(&tx, c))
         return c->err.status;
-    ramet_status st = txn_done(&tx, list_run(&tx, session, max, out, n));
+    ramet_status st = txn_done(&tx, list_run(&tx, session, before, max, out, n));
     if (st != RAMET_OK)
         *n = 0;
     return st;
+}
+
+ramet_status ramet_turns(ramet_call *c, const char *session, int limit, ramet_turn **out, size_t *n)
+{
+    return ramet_turns_before(c, session, 0, limit, out, n);
 }
 
 static ramet_status running_run(txn *tx, const char *session, ramet_turn **out)

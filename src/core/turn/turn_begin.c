@@ -7,8 +7,9 @@
  *
  *   ""      after the last message of the user, so that the whole answer is replaced, its tool
  *           calls included; or after the last entry of the message that its turn answered, when
- *           that is later (a message may end with an entry of another role). A message that has
- *           no answer yet is answered.
+ *           that is later (a message may end with an entry of another role) or when the last
+ *           message of the user answers a question of that turn. A message that has no answer yet
+ *           is answered.
  *   ENTRY   at that entry, or further back where a tool call would be separated from its result.
  *           A message of the user only when it is the last entry: then it is answered.
  */
@@ -24,6 +25,7 @@
 #include "core/model/path.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
+#include "core/turn/prompt.h"
 #include "core/turn/turn.h"
 #include "core/txn.h"
 
@@ -70,8 +72,8 @@ static void entry_part(txn *tx, int64_t tree, int64_t k, ramet_role *role, const
 }
 
 /* The position of the last entry of the message that the turn of the last entry answered; -1 when
- * there is none. A fork finds the turns of its ancestors. */
-static int64_t answered_last(txn *tx, const branch_row *head)
+ * there is none. *id: that turn. A fork finds the turns of its ancestors. */
+static int64_t answered_last(txn *tx, const branch_row *head, const char **id)
 {
     branch_meta o;
     turn_row t;
@@ -81,6 +83,7 @@ static int64_t answered_last(txn *tx, const branch_row *head)
     if (!head->len || !path_owner(tx, &head->meta, head->len - 1, &o))
         return -1;
     entry_part(tx, o.tree, KEY(o.id, head->len - 1), &role, &turn);
+    *id = turn;
     if (!turn || !turn_load(tx, turn, &t) || t.tree != o.tree || !t.shown.entry_id)
         return -1;
     return path_find(tx, head, t.shown.entry_id, &k);
@@ -88,8 +91,17 @@ static int64_t answered_last(txn *tx, const branch_row *head)
 
 static ramet_status cut_last(txn *tx, const branch_row *head, ramet_at *at)
 {
-    int64_t asked = asked_last(tx, head), answered = answered_last(tx, head);
+    const char *turn = NULL, *of = NULL;
+    ramet_role role;
+    branch_meta o;
+    int64_t asked = asked_last(tx, head), answered = answered_last(tx, head, &turn);
     int64_t last = asked > answered ? asked : answered;
+    /* What the user says within a turn answers one of its questions. */
+    if (answered >= 0 && asked > answered && path_owner(tx, &head->meta, asked, &o)) {
+        entry_part(tx, o.tree, KEY(o.id, asked), &role, &of);
+        if (of && strcmp(of, turn) == 0)
+            last = answered;
+    }
     TRY(txn_status(tx));
     if (last < 0)
         return call_fail(tx->call, RAMET_ENTRY_NOT_FOUND, "regenerate",
@@ -203,6 +215,7 @@ static ramet_status begin_run(txn *tx, void *arg)
     t->entry_id = j->work.out->head.entry_id;
     t->started = start_time(tx, &b);
     turn_insert(tx, &b, t, in->host);
+    prompt_write(tx, &(turn_row){.shown = *t, .tree = b.meta.tree, .session = b.meta.session});
     ANSWER(tx, j->out);
     *j->out = t;
     return txn_status(tx);
@@ -252,6 +265,7 @@ static ramet_status begin(ramet_call *c, begin_job *j)
     ramet_role role = 0;
     TRY(check_id(c, "session", j->session));
     TRY(begin_check(c, in));
+    TRY(prompt_check(c));
     TRY(check_hash(c, in->expected_head, j->work.expected, &j->work.given));
     if (in->replace && !in->entries[0].role) {
         bool done;
@@ -281,6 +295,7 @@ ramet_status ramet_turn_begin(ramet_call *c, const char *session, const ramet_tu
     *out = NULL;
     *appended = (ramet_append_out){0};
     ramet_status st = begin(c, &j);
+    c->prompt = NULL;
     if (st == RAMET_OK)
         return st;
     *out = NULL;

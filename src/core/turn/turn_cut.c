@@ -18,26 +18,102 @@
 #include "core/turn/turn_index.h"
 #include "core/txn.h"
 
-/* The length of main when an adk entry arrived, without trailing messages of the user that had no
- * answer by then: those belong to the turn itself. */
-static int64_t main_position_of(txn *tx, const branch_row *main, const branch_row *adk, int64_t pos)
+/* The length of main when the entry at a position of a path of adk arrived. */
+static int64_t peer_at(txn *tx, const branch_row *adk, int64_t pos)
 {
     branch_meta o;
-    entry_kind kind;
-    int64_t at = 0;
     if (!path_owner(tx, &adk->meta, pos, &o))
         return 0;
     db_stmt *q = db_query(tx->db, Q_entry_peer);
     q_int(q, 1, o.tree);
     q_int(q, 2, KEY(o.id, pos));
-    if (q_row(q))
-        at = q_col_int(q, 0);
+    int64_t peer = q_row(q) ? q_col_int(q, 0) : 0;
     q_end(q);
+    return peer;
+}
+
+/* Where the messages of the user that end at `at` begin, and how many questions they are. */
+static int64_t questions_start(txn *tx, const branch_row *main, int64_t at, size_t *n)
+{
+    *n = 0;
+    for (int64_t from; (from = turn_question_start(tx, &main->meta, at)) < at; at = from)
+        ++*n;
+    return at;
+}
+
+typedef VEC(const char *) name_list;
+
+static bool name_in(const name_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The number of turns before an event that began when main had at least `from` entries: what was
+ * there before then has its answer. Events of the system repeat before each turn and belong to
+ * none. `peer` never falls along a path. */
+static size_t turns_open(txn *tx, const branch_row *adk, int64_t pos, const char *turn,
+                         int64_t from)
+{
+    name_list open = {0};
+    entry_kind kind;
+    for (int64_t p = pos - 1; p >= 0 && entry_kind_at(tx, &adk->meta, p, &kind); p--) {
+        const char *of = kind.turn ? kind.turn : "";
+        if (kind.role == RAMET_SYSTEM || strcmp(of, turn) == 0 ||
+            (kind.channel && strcmp(kind.channel, "history") != 0))
+            continue;
+        if (peer_at(tx, adk, p) < from)
+            return open.n - name_in(&open, of); /* it began before */
+        if (!name_in(&open, of)) {
+            of = arena_strdup(tx->arena, of);
+            VEC_PUSH(tx->arena, &open, of);
+        }
+    }
+    return open.n;
+}
+
+/* Where a turn that only adk knows begins in main: the length of main when its first event arrived,
+ * without its own question. The last questions of main may have no answer: one belongs to each turn
+ * that was open by then, and only one more than these is the turn's own. */
+static int64_t main_position_of(txn *tx, const branch_row *main, const branch_row *adk, int64_t pos,
+                                const char *turn)
+{
+    size_t questions;
+    int64_t at = peer_at(tx, adk, pos);
     if (at > main->len)
         at = main->len;
-    while (at > 0 && entry_kind_at(tx, &main->meta, at - 1, &kind) && kind.role == RAMET_USER)
-        at--;
-    return at;
+    int64_t from = questions_start(tx, main, at, &questions);
+    if (questions <= turns_open(tx, adk, pos, turn, from))
+        return at;
+    return turn_question_start(tx, &main->meta, at);
+}
+
+/* The path of main that belongs to an entry of adk: the present one if the entry is on the path of
+ * adk, else the one that was left together with its branch. */
+static void main_path_of(txn *tx, const session_full *s, const branch_row *head,
+                         const branch_row *adk, int64_t pos, branch_row *out)
+{
+    branch_row now;
+    branch_meta o;
+    int64_t main = 0;
+    *out = *head;
+    if (s->adk && branch_load(tx, s->tree, s->adk, &now) && pos < now.len &&
+        path_owner(tx, &now.meta, pos, &o) && o.id == adk->meta.id)
+        return;
+    if (adk->meta.session == s->no) {
+        db_stmt *q = db_query(tx->db, Q_move_left);
+        q_int(q, 1, s->tree);
+        q_int(q, 2, s->no);
+        q_int(q, 3, adk->meta.id);
+        main = q_row(q) ? q_col_int(q, 1) : 0;
+        q_end(q);
+    } else {
+        main = s->first; /* inherited */
+    }
+    if (main && !branch_load(tx, s->tree, main, out))
+        *out = *head;
 }
 
 static bool find_in(txn *tx, const session_full *s, const branch_row *path, ramet_log log,
@@ -70,6 +146,8 @@ static ramet_status adk_side(txn *tx, const session_full *s, turn_cut *out)
     int64_t at = s->adk;
     if (out->main.meta.session == s->no)
         at = adk_head_of(tx, &s->brief, out->main.meta.id);
+    else /* inherited, and off the path */
+        at = s->first_adk;
     out->adk = (branch_row){0};
     if (at && branch_load(tx, s->tree, at, &out->adk)) {
         ramet_at none = {0};
@@ -82,29 +160,40 @@ static ramet_status adk_side(txn *tx, const session_full *s, turn_cut *out)
     return txn_status(tx);
 }
 
-ramet_status turn_cut_find(txn *tx, const session_full *s, const branch_row *head, const char *turn,
-                           bool in_record, int64_t but, turn_cut *out)
+/* Finds the turn on the paths, or in the record; false: neither log has it there. */
+static bool turn_find(txn *tx, const session_full *s, const branch_row *head, const char *turn,
+                      bool in_record, int64_t but, turn_cut *out, bool *in_adk, bool *in_main)
 {
     branch_row adk = {0};
-    TRY(check_id(tx->call, "before_turn", turn));
     *out = (turn_cut){.main = *head};
     if (s->adk)
         branch_load(tx, s->tree, s->adk, &adk);
-    bool in_adk = s->first_adk && find_in(tx, s, &adk, RAMET_LOG_ADK, turn, in_record, but,
-                                          &out->adk, &out->at.adk);
+    *in_adk = s->first_adk &&
+              find_in(tx, s, &adk, RAMET_LOG_ADK, turn, in_record, but, &out->adk, &out->at.adk);
     /* In adk the first entry in the record counts, as for its reader; in main, entries on the path
      * come first. */
-    bool in_main =
-        find_in(tx, s, head, RAMET_LOG_MAIN, turn, false, 0, &out->main, &out->at.main) ||
-        (in_record && turn_index_in_record(tx, &s->access, s->first, RAMET_LOG_MAIN, turn, 0,
-                                           &out->main, &out->at.main));
+    *in_main = find_in(tx, s, head, RAMET_LOG_MAIN, turn, false, 0, &out->main, &out->at.main) ||
+               (in_record && turn_index_in_record(tx, &s->access, s->first, RAMET_LOG_MAIN, turn, 0,
+                                                  &out->main, &out->at.main));
+    return *in_adk || *in_main;
+}
+
+ramet_status turn_cut_find(txn *tx, const session_full *s, const branch_row *head, const char *turn,
+                           turn_search where, int64_t but, turn_cut *out)
+{
+    bool in_adk, in_main, found = false;
+    TRY(check_id(tx->call, "before_turn", turn));
+    if (where != TURN_IN_RECORD)
+        found = turn_find(tx, s, head, turn, false, but, out, &in_adk, &in_main);
+    if (!found && where != TURN_ON_PATH)
+        found = turn_find(tx, s, head, turn, true, but, out, &in_adk, &in_main);
     TRY(txn_status(tx));
-    if (!in_adk && !in_main)
+    if (!found)
         return call_fail(tx->call, RAMET_TURN_NOT_FOUND, "before_turn",
                          "Invocation ID not found: %s is no turn of session %s", turn, s->id);
     if (!in_main) {
-        out->main = *head;
-        out->at.main = main_position_of(tx, head, &out->adk, out->at.adk);
+        main_path_of(tx, s, head, &out->adk, out->at.adk, &out->main);
+        out->at.main = main_position_of(tx, &out->main, &out->adk, out->at.adk, turn);
     }
     if (in_adk)
         out->before = turn;

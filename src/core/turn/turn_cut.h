@@ -13,10 +13,14 @@ typedef struct turn_cut {
     cut_result at;
     const char *before; /* see head_to */
 } turn_cut;
-/* RAMET_TURN_NOT_FOUND. `in_record`: searches the whole record; else the paths of `head` and
- * s->adk. The entry with the key `but` does not count. */
+typedef enum turn_search {
+    TURN_ON_PATH,   /* the paths of `head` and s->adk */
+    TURN_IN_RECORD, /* the whole record; in main, the path comes first */
+    TURN_ANYWHERE   /* the paths, and the record when neither has it */
+} turn_search;
+/* RAMET_TURN_NOT_FOUND. The entry with the key `but` does not count. */
 ramet_status turn_cut_find(txn *tx, const session_full *s, const branch_row *head, const char *turn,
-                           bool in_record, int64_t but, turn_cut *out);
+                           turn_search where, int64_t but, turn_cut *out);
 /* Moves both heads to new branches at the cut. `marked`: see head_to. */
 void move_to_turn(txn *tx, session_full *s, const turn_cut *cut, const char *why, int64_t marked,
                   branch_row *out);

@@ -134,6 +134,18 @@ bool turn_index_ever(txn *tx, const session_access *s, int64_t first_branch, ram
 
 /* ------------------------------------------------------------------- noting */
 
+int64_t turn_question_start(txn *tx, const branch_meta *path, int64_t end)
+{
+    entry_kind kind, last = {0};
+    int64_t at = end;
+    for (; at > 0 && entry_kind_at(tx, path, at - 1, &kind) && kind.role == RAMET_USER; at--) {
+        if (at < end && !(last.turn && kind.turn && strcmp(last.turn, kind.turn) == 0))
+            break;
+        last = kind;
+    }
+    return at;
+}
+
 /* The position of the question that the entry at `pos`, the last of the path, belongs to: searches
  * back to where its turn begins. */
 static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entry_new *e)
@@ -151,11 +163,8 @@ static int64_t question_of(txn *tx, const branch_row *b, int64_t pos, const entr
         asked = asked || (own && kind.role == RAMET_USER);
     }
     /* The question may belong to another turn, named by the client that asks and not by the agent
-     * that answers: include the messages of the user just before. */
-    while (!asked && at > 0 && entry_kind_at(tx, &b->meta, at - 1, &kind) &&
-           kind.role == RAMET_USER)
-        at--;
-    return at;
+     * that answers: it is just before. */
+    return asked ? at : turn_question_start(tx, &b->meta, at);
 }
 
 void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn)
@@ -173,6 +182,26 @@ void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const cha
         turn_index_add(tx, b->meta.tree, name, (ramet_log)b->meta.log, KEY(b->meta.id, pos));
     else if (path_owner(tx, &b->meta, pos, &o))
         turn_index_add(tx, b->meta.tree, name, (ramet_log)b->meta.log, KEY(o.id, pos));
+}
+
+void turn_index_name(txn *tx, const branch_row *b, const char *turn, const char *name)
+{
+    entry_kind kind;
+    branch_meta o;
+    int64_t at = -1, first = turn_index_on_path(tx, b, turn);
+    bool asked = false;
+    if (first < 0 || strcmp(name, turn) == 0 || turn_index_on_path(tx, b, name) >= 0)
+        return;
+    for (int64_t p = b->len - 1; p >= first && entry_kind_at(tx, &b->meta, p, &kind); p--) {
+        bool own = kind.turn && strcmp(kind.turn, turn) == 0;
+        if (asked && (!own || kind.role != RAMET_USER))
+            break;
+        if (own)
+            at = p;
+        asked = asked || (own && kind.role == RAMET_USER);
+    }
+    if (at >= 0 && path_owner(tx, &b->meta, at, &o))
+        turn_index_add(tx, b->meta.tree, name, (ramet_log)b->meta.log, KEY(o.id, at));
 }
 
 /* ------------------------------------------------------------------ looking */

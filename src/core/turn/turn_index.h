@@ -18,6 +18,12 @@ bool turn_index_in_record(txn *tx, const session_access *s, int64_t first_branch
 /* Records where turns begin, for the entry that is written next to b; last_turn is the turn of the
  * entry before it. */
 void turn_index_note(txn *tx, const branch_row *b, const entry_new *e, const char *last_turn);
+/* Gives a turn on the path of b another name (an invocation), which finds it from the last question
+ * of the turn on. Nothing happens if the path knows the name already. */
+void turn_index_name(txn *tx, const branch_row *b, const char *turn, const char *name);
+/* Where the question that ends just before `end` begins: the messages of the user there that belong
+ * to one turn. `end`: there is none. */
+int64_t turn_question_start(txn *tx, const branch_meta *path, int64_t end);
 
 /* Whether the session ever had that turn, also on a pruned branch. */
 bool turn_index_ever(txn *tx, const session_access *s, int64_t first_branch, ramet_log log,

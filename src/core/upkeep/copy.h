@@ -52,6 +52,8 @@ typedef struct copy_cell {
     const char *bytes; /* texts and bytes */
     size_t n;
 } copy_cell;
+/* A column of a row, in an arena. Type 'i' is a number, 't' a text, else bytes. */
+copy_cell copy_cell_read(db_stmt *q, int n, char type, arena *a);
 
 #define COPY_KEY 5 /* most columns of a key */
 

@@ -147,9 +147,9 @@ static void cell_bind(db_stmt *q, int n, char type, const copy_cell *c)
         q_blob(q, n, c->bytes, c->n);
 }
 
-static copy_cell cell_read(db_stmt *q, int n, char type, arena *a)
+copy_cell copy_cell_read(db_stmt *q, int n, char type, arena *a)
 {
-    copy_cell c = {.null = q_col_null(q, n)};
+    copy_cell c = {.null = q_col_null(q, n), .bytes = ""};
     if (c.null)
         return c;
     if (type == 'i') {
@@ -236,7 +236,7 @@ static void cursor_page(copy_cursor *k)
     while (k->n < k->limit && q_row(q)) {
         copy_cell *row = &k->rows[k->n++ * t->n];
         for (size_t i = 0; i < t->n; i++)
-            row[i] = cell_read(q, (int)i, t->types[i], a);
+            row[i] = copy_cell_read(q, (int)i, t->types[i], a);
     }
     q_end(q);
     k->last = k->n < k->limit;

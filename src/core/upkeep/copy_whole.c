@@ -97,8 +97,9 @@ static void events_prune(copy_job *j)
 
 /* ---------------------------------------------------------------------- calls */
 
-static const int others[] = {COPY_T_token, COPY_T_errand,  COPY_T_remark, COPY_T_once,
-                             COPY_T_visit, COPY_T_sandbox, COPY_T_rule,   COPY_T_removed};
+static const int others[] = {COPY_T_token, COPY_T_errand,  COPY_T_remark,
+                             COPY_T_once,  COPY_T_visit,   COPY_T_sandbox,
+                             COPY_T_rule,  COPY_T_removed, COPY_T_push};
 
 void copy_whole(copy_job *j, int64_t upto, bool cut)
 {

@@ -461,6 +461,7 @@ static void turns_check(fsck *f, const fsck_session *s)
     q_int(q, 1, f->tree);
     q_int(q, 2, s->row.no);
     q_int(q, 3, INT64_MAX);
+    q_int(q, 4, INT64_MAX);
     while (q_row(q)) {
         const char *id = q_col_text(q, 0);
         int64_t branch = q_col_int(q, 3), status = q_col_int(q, 8);
@@ -698,6 +699,7 @@ static void rows_check(fsck *f)
         {Q_odd_held, "a hold is of no known kind", BY_NUMBER},
         {Q_odd_rule, "a rule of retention is damaged", BY_NUMBER},
         {Q_orphan_task, "a task belongs to no session", BY_NUMBER},
+        {Q_orphan_push, "a push notification config belongs to no session", BY_NUMBER},
         {Q_orphan_origin, "an origin belongs to no session", BY_NUMBER},
         {Q_orphan_note, "a note belongs to no branch", BY_NUMBER},
         {Q_orphan_transfer, "a transfer belongs to no tree", BY_NUMBER},

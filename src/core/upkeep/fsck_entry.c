@@ -54,7 +54,7 @@ static const char *missing_part(fsck *f, const ramet_entry *e, const entry_cols 
     if ((flags & FLAG_USAGE) && !e->usage)
         return "its usage is missing";
     if (e->erased)
-        return cols->text || cols->parts || cols->body || e->author || e->client || e->state_delta
+        return cols->text || cols->parts || cols->body || e->state_delta
                    ? "it was erased and still has content"
                    : NULL;
     if ((flags & FLAG_DELTA) && !e->state_delta)

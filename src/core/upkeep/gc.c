@@ -33,6 +33,7 @@
 #include "core/export/import_lock.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
+#include "core/model/copied.h"
 #include "core/model/entry.h"
 #include "core/model/key.h"
 #include "core/change/overlay.h"
@@ -380,6 +381,7 @@ static void branch_cut(txn *tx, const branch_row *b, int64_t len)
     uint8_t tip[HASH_LEN];
     if (!path_hash(tx, b, len, tip))
         return;
+    copied_relink(tx, b->meta.tree, KEY(b->meta.id, len), KEY(b->meta.id, POS_MAX));
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         db_stmt *q = db_query(tx->db, tables[i]);
         q_int(q, 1, b->meta.tree);
@@ -513,6 +515,7 @@ static ramet_status bury_run(txn *tx, void *arg)
         tree_write(tx, Q_turn_clear, j->tree, s->no);
         tree_write(tx, Q_prompt_clear, j->tree, s->no);
         tree_write(tx, Q_task_clear, j->tree, s->no);
+        tree_write(tx, Q_push_clear, j->tree, s->no);
         tree_write(tx, Q_origin_clear, j->tree, s->no);
         tree_write(tx, Q_note_clear, j->tree, s->no);
         if (!stays)

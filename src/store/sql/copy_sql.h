@@ -120,6 +120,10 @@
 #define COPY_COLS_errand(F, C)                                                                     \
     F(1, id, 't') C(2, url, 't') C(3, name, 't') C(4, media_type, 't') C(5, owner, 't')            \
     C(6, created, 'i') C(7, expires, 'i') C(8, failed, 'i')
+#define COPY_COLS_push(F, C)                                                                       \
+    F(1, task, 't') C(2, id, 't') C(3, tree, 'i') C(4, session, 'i') C(5, owner, 't')              \
+    C(6, wire, 'i') C(7, config, 'b') C(8, sent, 'i') C(9, tries, 'i') C(10, due, 'i')             \
+    C(11, created, 'i')
 #define COPY_COLS_visit(F, C)                                                                      \
     F(1, user_id, 't') C(2, share, 't') C(3, at, 'i')
 #define COPY_COLS_sandbox(F, C)                                                                    \
@@ -176,6 +180,7 @@
     T(remark, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                         \
     T(once, WHOLE, FIXED, 1, 2, 3, 0, 0)                                                           \
     T(visit, WHOLE, FIXED, 1, 2, 0, 0, 0)                                                          \
+    T(push, WHOLE, FIXED, 1, 2, 0, 0, 0)                                                           \
     T(sandbox, WHOLE, FIXED, 1, 0, 0, 0, 0)                                                        \
     T(event, SPAN, FIXED, 1, 0, 0, 0, 0)
 
@@ -337,6 +342,10 @@
       "(user_id,share)>($1,$2) ORDER BY user_id,share LIMIT $3")                                   \
     X(copy_visit_add, COPY_ADD(visit))                                                             \
     X(copy_visit_cut, "DELETE FROM visit WHERE user_id=$1 AND share=$2")                           \
+    X(copy_push_read, COPY_READ(push)                                                              \
+      "(task,id)>($1,$2) ORDER BY task,id LIMIT $3")                                               \
+    X(copy_push_add, COPY_ADD(push))                                                               \
+    X(copy_push_cut, "DELETE FROM push WHERE task=$1 AND id=$2")                                   \
     X(copy_sandbox_read, COPY_READ(sandbox)                                                        \
       "id>$1 ORDER BY id LIMIT $2")                                                                \
     X(copy_sandbox_add, COPY_ADD(sandbox))                                                         \

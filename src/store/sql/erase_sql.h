@@ -75,6 +75,7 @@
     C(X, branch_note, name, SESSION)                                                               \
     C(X, template, id, KEEP) C(X, template, name, SESSION) C(X, template, placeholders, OWNED)     \
     C(X, template, who, PERSON) C(X, session, fill, SESSION)                                       \
+    C(X, push, task, KEEP) C(X, push, id, KEEP) C(X, push, owner, OWNER) C(X, push, config, OWNED) \
     C(X, erased, digest, KEEP) C(X, erased, who, PERSON) C(X, erased, why, KEEP)                   \
     /* Only on PostgreSQL. An event leaves the outbox before anything is erased. */                \
     C(X, outbox, who, KEEP) C(X, dir, id, KEEP) C(X, node, host, KEEP) C(X, job, name, KEEP)       \
@@ -117,6 +118,7 @@
     X(turn_errors, "SELECT t.id,t.entry,t.error FROM turn t WHERE t.tree=$1 AND t.session=$2 "     \
                    "AND t.error<>''")                                                              \
     X(turn_names, "SELECT DISTINCT name FROM place WHERE tree=$1 AND log=0 AND k=$2")              \
+    X(turn_scan, "SELECT e.k,e.turn_id FROM entry e WHERE " PK_RANGE("e.", "k") " ORDER BY e.k")   \
     X(copied_into, "SELECT tree,k FROM copied WHERE " AT_INDEX("from_tree", "from_k", "$1", "$2"))   \
     /* Answers are sealed: what they say is not known. The row stays, so that the request is not   \
      * executed a second time. */                                                                  \

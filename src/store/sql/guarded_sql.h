@@ -50,6 +50,7 @@
     /* -- reads: history */                                                                        \
     X(tree_id, "never changes")                                                                    \
     X(branch_lineage, "of a branch it gives what never changes")                                   \
+    X(move_merges, "asked about a path, whose merges were committed before its last branch")       \
     X(entry_by_id, "where an id stands up to the end of a branch, which is guarded")               \
     X(entry_get, NEVER_CHANGES)                                                                    \
     X(entry_name, NEVER_CHANGES)                                                                   \

@@ -37,6 +37,14 @@
                    "WHERE o.span>1 AND o.from_tree=$1 AND o.from_k>$2 AND o.from_k<=$3 "           \
                    BY_INDEX("o.from_tree", "o.from_k", "$1", "$2")                                 \
                    "AND o.from_k-o.span<$2 ORDER BY o.from_tree,o.from_k")                         \
+    /* -- when gc takes a copy, what was made from it names its origins instead */                 \
+    X(copied_leaving, "SELECT k,from_tree,from_session,from_k,span FROM copied "                   \
+                      "WHERE tree=$1 AND k>=$2 AND k<=$3 ORDER BY k,n")                            \
+    X(copied_naming, "SELECT tree,k,n,from_session,span FROM copied WHERE "                        \
+                     AT_INDEX("from_tree", "from_k", "$1", "$2"))                                  \
+    X(copied_next, "SELECT coalesce(max(n)+1,0) FROM copied WHERE tree=$1 AND k=$2")               \
+    X(copied_set, "UPDATE copied SET from_tree=$4,from_session=$5,from_k=$6,span=$7 "              \
+                  "WHERE tree=$1 AND k=$2 AND n=$3")                                               \
     X(copied_has, "SELECT 1 FROM copied WHERE tree=$1 AND k=$2 LIMIT 1")                           \
     X(copied_del, "DELETE FROM copied WHERE tree=$1 AND k>=$2 AND k<=$3")                          \
     /* An origin in another tree, which was imported behind the copy. */                           \

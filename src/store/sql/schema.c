@@ -448,10 +448,20 @@ static const char step_17[] =
     "CREATE TABLE erased(tree BIGINT NOT NULL, k BIGINT NOT NULL, digest @BYTES NOT NULL,"
     " at BIGINT NOT NULL, who TEXT, why TEXT NOT NULL, PRIMARY KEY(tree,k))@SPREAD;";
 
+/* Where the changes of A2A tasks are sent to, and what was sent last (core/ext/push.c). */
+static const char step_18[] =
+    "CREATE TABLE push(task TEXT NOT NULL, id TEXT NOT NULL, tree BIGINT NOT NULL,"
+    " session BIGINT NOT NULL, owner TEXT NOT NULL, wire INT NOT NULL, config @BYTES NOT NULL,"
+    " sent BIGINT NOT NULL, tries BIGINT NOT NULL, due BIGINT NOT NULL, created BIGINT NOT NULL,"
+    " PRIMARY KEY(task,id))@CLUSTERED;"
+    "CREATE INDEX push_by_session ON push(tree,session);"
+    "CREATE INDEX push_by_owner ON push(owner,due);"
+    "CREATE INDEX push_by_due ON push(due,task,id);";
+
 const schema_step schema_steps[] = {
     {1, step_1},   {2, step_2},   {3, step_3},   {4, step_4},   {5, step_5},   {6, step_6},
     {7, step_7},   {8, step_8},   {9, step_9},   {10, step_10}, {11, step_11}, {12, step_12},
-    {13, step_13}, {14, step_14}, {15, step_15}, {16, step_16}, {17, step_17}};
+    {13, step_13}, {14, step_14}, {15, step_15}, {16, step_16}, {17, step_17}, {18, step_18}};
 const size_t schema_n_steps = sizeof schema_steps / sizeof schema_steps[0];
 
 static ramet_status check(db *d, int64_t have, int64_t newest, bool create, char *message)

@@ -365,6 +365,7 @@
     NOTE_STATEMENTS(X)                                                                             \
     RETENTION_STATEMENTS(X)                                                                        \
     TEMPLATE_STATEMENTS(X)                                                                         \
+    PUSH_STATEMENTS(X)                                                                             \
     ERASE_STATEMENTS(X)                                                                            \
     X(event_get, "SELECT no,tree,session,kind,k,n,at FROM event WHERE no=$1")                      \
     X(user_trees, "SELECT tree FROM member WHERE user_id=$1 "                                      \
@@ -392,6 +393,7 @@
 #include "store/sql/note_sql.h"
 #include "store/sql/origin_sql.h"
 #include "store/sql/overlay_sql.h"
+#include "store/sql/push_sql.h"
 #include "store/sql/retention_sql.h"
 #include "store/sql/template_sql.h"
 #include "store/sql/share_sql.h"

@@ -51,7 +51,7 @@
                   "WHERE " PK("e.", "k"))                                                          \
     X(run_holding, "SELECT rec,k FROM run WHERE tree=$1 AND session=$2 AND log=$3 AND k>=$4 "      \
                    "AND k<=$5 ORDER BY rec DESC LIMIT 1")                                          \
-    X(move_left, "SELECT seq FROM move WHERE tree=$1 AND session=$2 AND fa=$3 "                    \
+    X(move_left, "SELECT seq,f FROM move WHERE tree=$1 AND session=$2 AND fa=$3 "                    \
                  "ORDER BY seq DESC LIMIT 1")                                                      \
     X(session_rename, "UPDATE session SET id=$3 WHERE " PK("", "no"))                              \
     /* -- tasks; with the session's id: NULL when it was purged */                                 \

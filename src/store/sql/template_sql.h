@@ -33,10 +33,13 @@
                           LOOK("template", "t", "t.tree=m.tree AND " NO_INDEX_TEXT("t.id") "<$2")  \
                           "WHERE m.user_id=$1 " BY_INDEX("m.user_id", "m.tree", "$1", "0")         \
                           "ORDER BY t.id DESC LIMIT $3")                                           \
-    X(template_of_user, "SELECT " TEMPLATE_COLS " FROM template t "                                \
-                        EITHER("WHERE t.who=$1 AND t.id<$2 ORDER BY ",                             \
-                               "WHERE t.who>=$1 AND (t.who,t.id)<($1,$2) ORDER BY t.who DESC,")    \
-                        "t.id DESC LIMIT $3")                                                      \
+    /* Of private sessions, which their owner may read without being a member of the tree. */       \
+    X(template_of_owner, "SELECT " TEMPLATE_COLS " FROM session s "                                \
+                         LOOK("template", "t", "t.tree=s.tree AND t.session=s.no AND "             \
+                              NO_INDEX_TEXT("t.id") "<$2")                                         \
+                         "WHERE s.owner=$1 AND s.visibility=1 "                                    \
+                         BY_INDEX("s.owner", "s.created", "$1", "0")                               \
+                         "ORDER BY t.id DESC LIMIT $3")                                            \
     X(template_of_tree, "SELECT " TEMPLATE_COLS " FROM template t WHERE t.tree=$1 "                \
                         "ORDER BY t.session,t.id")                                                 \
     X(orphan_template, "SELECT o.tree,o.session,o.id FROM template o WHERE NOT EXISTS (SELECT 1 "  \

@@ -22,7 +22,7 @@
     X(turn_on_branch, "SELECT " TURN_COLS " FROM turn t "                                          \
                       "WHERE t.status=1 AND t.branch=$2 AND " NO_INDEX("t.tree") "=$1")            \
     X(turn_of_session, "SELECT " TURN_COLS " FROM turn t WHERE t.tree=$1 AND t.session=$2 "        \
-                       "ORDER BY t.started DESC LIMIT $3")                                         \
+                       "AND t.started<$4 ORDER BY t.started DESC LIMIT $3")                                         \
     X(turn_last, "SELECT t.started FROM turn t WHERE t.tree=$1 AND t.session=$2 "                  \
                  "ORDER BY t.started DESC LIMIT 1")                                                \
     X(turn_all_running, "SELECT t.id,t.host FROM turn t WHERE t.status=1 AND t.branch>=0")         \

@@ -15,18 +15,14 @@
 #include <unistd.h>
 
 #define SHM_BYTES 32768 /* the minimum size of a -shm file */
+#define WRITEBACK_BYTES ((off_t)1 << 20)
 
 /* ----------------------------------------------------------------- full disks */
-
-static bool is_full(int error)
-{
-    return error == ENOSPC || error == EFBIG || error == EDQUOT;
-}
 
 /* SQLite recognizes only ENOSPC as a full disk. */
 static ssize_t as_full(ssize_t wrote)
 {
-    if (wrote < 0 && is_full(errno))
+    if (wrote < 0 && error_is_full(errno))
         errno = ENOSPC;
     return wrote;
 }
@@ -36,15 +32,28 @@ static ssize_t full_write(int fd, const void *p, size_t n)
     return as_full(write(fd, p, n));
 }
 
+/* Starts writing back the stretch of a file that a write has completed. A sync waits for the disk
+ * anyway; so the disk works while a large transaction or a checkpoint still writes. A failure is
+ * reported by that sync. */
+static void writeback_start(int fd, off_t at, size_t n)
+{
+    off_t end = (at + (off_t)n) & ~(WRITEBACK_BYTES - 1);
+    if (n && end > at)
+        sync_file_range(fd, end - WRITEBACK_BYTES, WRITEBACK_BYTES, SYNC_FILE_RANGE_WRITE);
+}
+
 static ssize_t full_pwrite(int fd, const void *p, size_t n, off_t at)
 {
-    return as_full(pwrite(fd, p, n, at));
+    ssize_t wrote = as_full(pwrite(fd, p, n, at));
+    if (wrote > 0)
+        writeback_start(fd, at, (size_t)wrote);
+    return wrote;
 }
 
 static int full_fallocate(int fd, off_t from, off_t n)
 {
     int error = posix_fallocate(fd, from, n);
-    return is_full(error) ? ENOSPC : error;
+    return error_is_full(error) ? ENOSPC : error;
 }
 
 /* Set when a file could not be created because the disk is full. SQLite then tries to open it for
@@ -55,7 +64,7 @@ static int full_open(const char *path, int flags, int mode)
 {
     int fd = open(path, flags, mode);
     if (flags & O_CREAT)
-        no_room_for_file = fd < 0 && is_full(errno);
+        no_room_for_file = fd < 0 && error_is_full(errno);
     return fd;
 }
 
@@ -89,7 +98,7 @@ bool sqlite_file_full(sqlite3 *h, int rc)
         return full;
     }
     return (rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_WRITE) &&
-           is_full(sqlite3_system_errno(h));
+           error_is_full(sqlite3_system_errno(h));
 }
 
 /* ------------------------------------------------------------------ new files */
@@ -109,7 +118,7 @@ ramet_status sqlite_file_claim(const db_config *cfg, char *message)
             return RAMET_CANNOT_OPEN;
         }
         int fd = open(cfg->path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-        if (fd < 0 && is_full(errno)) {
+        if (fd < 0 && error_is_full(errno)) {
             snprintf(message, 512, "%s cannot be made: the disk is full", cfg->path);
             return RAMET_FULL;
         }
