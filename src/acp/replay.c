@@ -195,7 +195,7 @@ static void write_part(proxy *p, buf *b, const json_doc *d, const json_node *par
             buf_printf(b, "[%s:\n", uri ? uri : "resource");
             put_cut(b, inside);
             buf_puts(b, "]\n");
-        } else if (kind) {
+        } else if (kind && !json_get(d, data, "question_id") && strcmp(kind, "question") != 0) {
             buf_printf(b, "[%s]\n", kind);
         }
     }

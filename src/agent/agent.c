@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 /* To add a kind, define `const agent_kind agent_NAME` in its file and list it here. */
@@ -23,7 +24,8 @@
     X(echo)                                                                                        \
     X(openai)                                                                                      \
     X(a2a)                                                                                         \
-    X(acp)
+    X(acp)                                                                                         \
+    X(opencode)
 
 #define X(name) extern const agent_kind agent_##name;
 AGENT_KINDS(X)
@@ -92,6 +94,11 @@ void agent_sent(const agent_sink *s, const agent_prompt *p)
         s->sent(s->arg, p);
 }
 
+bool agent_data(const agent_sink *s, const char *json)
+{
+    return !s->data || s->data(s->arg, json);
+}
+
 bool agent_sleep(const agent_sink *s, int64_t ms)
 {
     int64_t end = time_mono_us() + ms * 1000;
@@ -120,6 +127,40 @@ bool agent_number(const agent *a, const char *setting, int64_t min, int64_t max,
     snprintf(message, AGENT_MESSAGE, "%s is '%.60s'; it must be a whole number from %lld to %lld",
              setting, value, (long long)min, (long long)max);
     return false;
+}
+
+bool agent_wrong(char *message, const char *setting, const char *value, const char *must)
+{
+    snprintf(message, AGENT_MESSAGE, "%s is '%.80s'; it must be %s", setting, value, must);
+    return false;
+}
+
+bool agent_span(const agent *a, const char *setting, int64_t *ms, char *message)
+{
+    char *end = NULL;
+    const char *value = agent_get(a, setting);
+    double v = strspn(value, "0123456789.") == strlen(value) ? strtod(value, &end) : -1;
+    if (!end || *end || v < 0.001 || v > 86400)
+        return agent_wrong(message, setting, value, "a number of seconds from 0.001 to 86400");
+    *ms = (int64_t)(v * 1000);
+    return true;
+}
+
+size_t agent_origin_length(const char *url)
+{
+    size_t skip = strncasecmp(url, "https://", 8) == 0  ? 8
+                  : strncasecmp(url, "http://", 7) == 0 ? 7
+                                                        : 0;
+    size_t host = skip ? strcspn(url + skip, "/?#") : 0;
+    return host && !memchr(url + skip, '@', host) ? skip + host : 0;
+}
+
+bool agent_url_plain(const char *url)
+{
+    for (const char *s = url; *s; s++)
+        if (*s <= ' ' || *s > '~' || *s == '#')
+            return false;
+    return strlen(url) < 2000 && agent_origin_length(url);
 }
 
 /* ------------------------------------------------------------------ reading a text */

@@ -63,19 +63,38 @@ typedef enum {
     AGENT_FAILED     /* `message` has the reason, for users; output so far is kept */
 } agent_end;
 
+/* The messages of answers that the provider ended early. */
+#define AGENT_OUT_OF_TOKENS "the answer reached the limit of tokens"
+#define AGENT_FILTERED "the provider's content filter stopped the answer"
+
 typedef struct agent_result {
     agent_end end;
     bool keeps; /* the agent records its answer itself: if it did, discard its output */
     char message[512];
 } agent_result;
 
-/* A question to the user (a permission, an input). The answer is JSON or text, as `kind` says. */
+/* A question to the user (a permission, an input). */
 typedef struct agent_question {
     const char *id;
     const char *kind; /* "permission": answer is an id in `options`; "input": answer is text */
     const char *text;
     const char *options; /* JSON array of {id, name}; NULL if there are none */
+    const char *request; /* JSON array: the function calls with which an ADK agent asks, for clients
+                            that can show them; NULL: none */
 } agent_question;
+
+typedef struct agent_reply {
+    const char *text;     /* NULL: none */
+    const char *decision; /* JSON object: the answer in the form that kagent's page gives to a
+                             `request`; NULL: the client gave only text */
+} agent_reply;
+
+/* Files and values that an agent answers with. */
+typedef struct agent_message {
+    const char *id;
+    const char *format, *body; /* the message, in that format */
+    const char *parts;         /* the same as parts of an entry (JSON) */
+} agent_message;
 
 /* Receives the answer. Each function returns false if the turn was cancelled. Texts are copied. */
 typedef struct agent_sink {
@@ -86,8 +105,14 @@ typedef struct agent_sink {
     bool (*tool_call)(void *arg, const char *id, const char *name, const char *input);
     bool (*tool_result)(void *arg, const char *id, const char *output, bool is_error);
     /* Waits for the user's answer, which is valid until the next call of the sink. */
-    bool (*ask)(void *arg, const agent_question *q, const char **answer);
+    bool (*ask)(void *arg, const agent_question *q, agent_reply *answer);
+    /* A message in the form of the agent's protocol, as an entry of its own; output before it is
+     * recorded first. */
+    bool (*message)(void *arg, const agent_message *m);
     bool (*plan)(void *arg, const char *json); /* shown, and recorded as a data part, not as text */
+    /* Facts about the answer (changed files), recorded as a data part with it; the last ones before
+     * an entry count. NULL: they are not wanted (agent_data()). */
+    bool (*data)(void *arg, const char *json);
     bool (*usage)(void *arg, const ramet_usage *u);
     bool (*cancelled)(void *arg);
     /* Something is about to be sent: called for each request of a turn. NULL: it is not wanted. */
@@ -106,12 +131,22 @@ typedef struct agent_setting {
 
 typedef struct agent agent;
 
+/* The working files as they were before a message. */
+typedef struct agent_files {
+    const char *session;
+    const ramet_entry *message; /* of the user */
+    bool restore;               /* otherwise only tell what that would change */
+} agent_files;
+
 typedef struct agent_kind {
     const char *name, *about;
     const agent_setting *settings;
     /* Running it has no side effects: it may start before the message is stored, and be
      * discarded. */
     bool early;
+    /* It follows the options of a session or a request (ramet_agent.options), under the names of
+     * chat completions. */
+    bool takes_options;
     /* Reads its settings (agent_get()). On failure returns false and fills *message (AGENT_MESSAGE
      * bytes); close() is not called then. */
     bool (*open)(agent *a, char *message);
@@ -119,6 +154,10 @@ typedef struct agent_kind {
     /* Writes additional members for GET /agents; may be NULL. */
     void (*describe)(agent *a, json_writer *w);
     void (*run)(agent *a, const agent_turn *t, const agent_sink *s, agent_result *out);
+    /* The changes that restoring the files makes, as a JSON array of {file, patch, additions,
+     * deletions, status}, newest last. NULL: it is not possible, and *why (AGENT_MESSAGE bytes)
+     * says that. The function itself may be NULL: the kind keeps no files. */
+    const char *(*files)(agent *a, const agent_files *in, arena *mem, char *why);
     /* Writes the messages (an array) that a history is sent as; the same bytes every time. NULL:
      * what the kind sends depends on more. */
     void (*messages)(const ramet_entry *history, size_t n, const char *instructions,
@@ -149,12 +188,22 @@ void agent_fail(agent_result *out, const char *fmt, ...) __attribute__((format(p
 void agent_hide(char *text, const char *secret);
 /* Passes what is sent to the sink, if it wants that. */
 void agent_sent(const agent_sink *s, const agent_prompt *p);
+/* Passes facts about the answer to the sink, if it wants them. */
+bool agent_data(const agent_sink *s, const char *json);
 /* Waits; false as soon as the turn is cancelled. */
 bool agent_sleep(const agent_sink *s, int64_t ms);
 /* Parses a setting that is an integer; returns false and fills *message if it is not in the
  * range. */
 bool agent_number(const agent *a, const char *setting, int64_t min, int64_t max, int64_t *out,
                   char *message);
+/* Says what a setting must be, in *message; returns false. */
+bool agent_wrong(char *message, const char *setting, const char *value, const char *must);
+/* Parses a setting that is a number of seconds. */
+bool agent_span(const agent *a, const char *setting, int64_t *ms, char *message);
+/* Length of scheme://host:port; 0: not such a URL. */
+size_t agent_origin_length(const char *url);
+/* Whether a URL is http(s) and consists of plain characters. */
+bool agent_url_plain(const char *url);
 
 /* ---- all of them */
 

@@ -23,18 +23,22 @@ static const char *digest_hex(arena *a, const char *text)
     return out;
 }
 
-const char *prompt_pack(arena *a, const agent_prompt *p)
+const char *prompt_pack(arena *a, const agent_prompt *p, const char *request)
 {
     buf out;
     json_writer w;
     buf_init(&out, DATA_BYTES);
     jw_init(&w, &out, 0);
     jw_object(&w);
-    jw_kstr(&w, "instructions", p->instructions);
-    jw_kraw(&w, "settings", p->settings);
-    if (!p->as_stored)
-        jw_kraw(&w, "messages", p->messages);
-    jw_kstr(&w, "digest", digest_hex(a, p->messages));
+    if (p) {
+        jw_kstr(&w, "instructions", p->instructions);
+        jw_kraw(&w, "settings", p->settings);
+        if (!p->as_stored)
+            jw_kraw(&w, "messages", p->messages);
+        jw_kstr(&w, "digest", digest_hex(a, p->messages));
+    }
+    if (request)
+        jw_kraw(&w, "request", request);
     jw_end_object(&w);
     const char *data = out.over ? NULL : arena_memdup(a, out.data, out.n);
     buf_release(&out);

@@ -9,14 +9,17 @@
  *   messages       as they were sent; left out where they are what the agent's kind makes of the
  *                  history (agent_kind.messages)
  *   digest         SHA-256 of the messages as they were sent, in hex
+ *   request        what the client asked for besides its message, in the words of its protocol;
+ * only this is there before the agent was sent anything
  */
 #ifndef AGENT_PROMPT_H
 #define AGENT_PROMPT_H
 
 #include "agent/agent.h"
 
-/* The object to keep; NULL: it is over the limit of what is kept. */
-const char *prompt_pack(arena *a, const agent_prompt *p);
+/* The object to keep; NULL: it is over the limit of what is kept. `p` NULL: nothing was sent yet;
+ * `request` (JSON) NULL: there is none. */
+const char *prompt_pack(arena *a, const agent_prompt *p, const char *request);
 
 /* The messages (an array) that a kind of agent makes of a history; NULL: it is not known, or makes
  * them of more, or they have another digest. In the arena. */

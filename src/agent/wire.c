@@ -138,6 +138,8 @@ static bool transfer_open(transfer *t)
         curl_easy_setopt(t->curl, CURLOPT_POSTFIELDS, in->body);
         curl_easy_setopt(t->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)in->n);
     }
+    if (in->method)
+        curl_easy_setopt(t->curl, CURLOPT_CUSTOMREQUEST, in->method);
     return curl_multi_add_handle(t->multi, t->curl) == CURLM_OK;
 }
 

@@ -22,9 +22,10 @@ void wire_pool_free(wire_pool *p);
 
 typedef struct wire_in {
     const char *url;
+    const char *method;         /* NULL: POST with a body, GET without */
     const char *const *headers; /* "Name: value" */
     size_t n_headers;
-    const char *body; /* NULL: a GET */
+    const char *body; /* NULL: none */
     size_t n;
     wire_pool *pool;     /* NULL: open a connection for this exchange */
     const char *ca_file; /* NULL or "": the system's */

@@ -275,7 +275,7 @@ ramet_status http_share_revoke(ramet_call *call, const char *session, const char
 
 /* ---------------------------------------------------------------- sandboxes */
 
-ramet_status http_sandbox_add(ramet_call *call, const char *id, ramet_sandbox **out)
+ramet_status http_sandbox_add(ramet_call *call, const ramet_sandbox_in *in, ramet_sandbox **out)
 {
     client_call *c = CALL(call);
     target t;
@@ -283,7 +283,9 @@ ramet_status http_sandbox_add(ramet_call *call, const char *id, ramet_sandbox **
     json_doc d;
     target_init(&t, c, "/sandboxes");
     body_init(&b);
-    body_add(&b, "id", id);
+    body_add(&b, "id", in->id);
+    body_add(&b, "opencode", in->opencode);
+    body_add(&b, "password_file", in->password_file);
     TRY(ask(&t, "POST", &b, &d));
     if (out)
         *out = answer_read(c, &d, &form_sandbox);

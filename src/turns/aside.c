@@ -56,11 +56,17 @@ static bool aside_no_result(void *arg, const char *id, const char *output, bool 
 }
 
 /* There is no user to answer. */
-static bool aside_no_ask(void *arg, const agent_question *q, const char **answer)
+static bool aside_no_ask(void *arg, const agent_question *q, agent_reply *answer)
 {
     (void)arg, (void)q;
-    *answer = NULL;
+    *answer = (agent_reply){0};
     return false;
+}
+
+static bool aside_no_message(void *arg, const agent_message *m)
+{
+    (void)m;
+    return aside_on(arg);
 }
 
 static bool aside_no_plan(void *arg, const char *json)
@@ -114,6 +120,7 @@ static bool fork_ask(const aside *of, ramet_call *c, const ramet_session *fork, 
                        .tool_call = aside_no_call,
                        .tool_result = aside_no_result,
                        .ask = aside_no_ask,
+                       .message = aside_no_message,
                        .plan = aside_no_plan,
                        .usage = aside_no_usage,
                        .cancelled = aside_stops,

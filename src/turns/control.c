@@ -14,7 +14,8 @@ enum { NODE_MS = 5000 };
 
 /* The outcome of a command; these texts are sent between nodes. */
 static const char outcome_done[] = "done", outcome_no_question[] = "none",
-                  outcome_no_option[] = "wrong";
+                  outcome_no_option[] = "wrong", outcome_id_taken[] = "taken",
+                  outcome_too_large[] = "large", outcome_not_saved[] = "unsaved";
 
 static bool refuse_over(turn_error *err, const ramet_turn *turn)
 {
@@ -66,18 +67,72 @@ static bool is_option(arena *a, const char *options, const char *answer)
     return false;
 }
 
-static const char *answer_give(run *r, arena *a, const char *question, const char *answer)
+/* The parts of an answer that no message holds. */
+static const char *answer_parts(arena *a, const node_command *what)
+{
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_array(&w);
+    jw_object(&w);
+    jw_kstr(&w, "type", "text");
+    jw_kstr(&w, "text", what->answer);
+    jw_end_object(&w);
+    jw_object(&w);
+    jw_kstr(&w, "type", "data");
+    jw_key(&w, "data");
+    jw_object(&w);
+    jw_kstr(&w, "type", "answer");
+    jw_kstr(&w, "question_id", what->question);
+    jw_end_object(&w);
+    jw_end_object(&w);
+    jw_end_array(&w);
+    return buf_keep(&b, a);
+}
+
+/* Records an answer as an entry: it must not be lost once it was accepted. */
+static const char *answer_record(run *r, arena *a, const node_command *what)
+{
+    ramet_call *c = ramet_call_new(r->turns->store, NULL, NULL);
+    ramet_entry_in e = {.id = what->entry_id,
+                        .role = RAMET_USER,
+                        .format = what->entry_format,
+                        .body = what->entry_body,
+                        .parts = what->entry_parts ? what->entry_parts : answer_parts(a, what),
+                        .author = what->author};
+    ramet_status st = run_entry_append(r, c, &e);
+    ramet_call_free(c);
+    return st == RAMET_OK                ? outcome_done
+           : st == RAMET_TURN_OVER       ? outcome_no_question
+           : st == RAMET_ENTRY_EXISTS    ? outcome_id_taken
+           : ramet_status_http(st) < 500 ? outcome_too_large
+                                         : outcome_not_saved;
+}
+
+/* The first answer counts: while it is recorded, there is no open question for others. */
+static const char *answer_give(run *r, arena *a, const node_command *what)
 {
     pthread_mutex_lock(&r->lock);
     const turn_question *q = &r->question;
-    bool open = !run_is_closed(r) && !r->answer && q->id && strcmp(q->id, question) == 0;
-    bool choice = open && q->options && strcmp(q->kind, "permission") == 0;
-    bool fits = open && (!choice || is_option(a, q->options, answer));
-    if (fits)
-        r->answer = xstrdup(answer);
+    bool open = !run_is_closed(r) && !r->is_answered && q->id && strcmp(q->id, what->question) == 0;
+    bool choice =
+        open && q->options && strcmp(q->kind, "permission") == 0 && !(q->request && what->decision);
+    bool fits = open && (!choice || is_option(a, q->options, what->answer));
+    r->is_answered = r->is_answered || fits;
+    pthread_mutex_unlock(&r->lock);
+    if (!fits)
+        return open ? outcome_no_option : outcome_no_question;
+    const char *outcome = answer_record(r, a, what);
+    pthread_mutex_lock(&r->lock);
+    if (outcome == outcome_done) {
+        r->answer = xstrdup(what->answer);
+        r->decision = xstrdup(what->decision);
+    }
+    r->is_answered = outcome == outcome_done;
     pthread_cond_broadcast(&r->wake);
     pthread_mutex_unlock(&r->lock);
-    return fits ? outcome_done : open ? outcome_no_option : outcome_no_question;
+    return outcome;
 }
 
 static bool execute_moved(turns *t, const node_command *what)
@@ -104,7 +159,7 @@ bool turns_execute(turns *t, arena *a, const node_command *what, char outcome[OU
     if (mine && strcmp(what->operation, "cancel") == 0)
         run_close(r, RAMET_TURN_CANCELLED, NULL);
     else if (mine && what->question && what->answer)
-        done = answer_give(r, a, what->question, what->answer);
+        done = answer_give(r, a, what);
     if (r)
         run_put(r);
     snprintf(outcome, OUTCOME_TEXT, "%s", done);
@@ -167,8 +222,7 @@ static bool answer_hand_over(turns *t, request *q, run *r, const node_command *w
 {
     snprintf(outcome, OUTCOME_TEXT, "%s", outcome_no_question);
     if (r && !r->is_remote)
-        snprintf(outcome, OUTCOME_TEXT, "%s",
-                 answer_give(r, q->arena, what->question, what->answer));
+        snprintf(outcome, OUTCOME_TEXT, "%s", answer_give(r, q->arena, what));
     else if (t->nodes && !node_execute(t, q->call, what, outcome, err))
         return false;
     if (strcmp(outcome, outcome_done) == 0)
@@ -176,6 +230,16 @@ static bool answer_hand_over(turns *t, request *q, run *r, const node_command *w
     if (strcmp(outcome, outcome_no_option) == 0)
         return turn_refuse(err, RAMET_INVALID, "answer", NULL,
                            "'%.60s' is none of the options of this question", what->answer);
+    if (strcmp(outcome, outcome_id_taken) == 0)
+        return turn_refuse(err, RAMET_ENTRY_EXISTS, "id", NULL,
+                           "the id '%.80s' belongs to another message of the session",
+                           what->entry_id ? what->entry_id : "");
+    if (strcmp(outcome, outcome_too_large) == 0)
+        return turn_refuse(err, RAMET_ENTRY_TOO_LARGE, "answer", NULL,
+                           "the answer cannot be stored: it is over the size limit of an entry");
+    if (strcmp(outcome, outcome_not_saved) == 0)
+        return turn_refuse(err, RAMET_STOPPED, "", NULL,
+                           "the store takes no writes, so the answer was not given; try again");
     turn_refuse(err, RAMET_OK, "question_id", NULL,
                 "the turn does not wait for an answer to question '%.60s'", what->question);
     err->kind = TURN_ERROR_QUESTION_NOT_FOUND;
@@ -192,7 +256,15 @@ bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listen
                          .session = in->session,
                          .turn = in->turn,
                          .question = in->question,
-                         .answer = in->text};
+                         .answer = in->text,
+                         .decision = in->decision,
+                         .author = q->caller.user};
+    if (in->entry) {
+        what.entry_id = in->entry->id;
+        what.entry_format = in->entry->format;
+        what.entry_body = in->entry->body;
+        what.entry_parts = in->entry->parts;
+    }
     subscriber *s = NULL;
     *out = NULL;
     bool runs = turn_find_running(q->call, in->session, in->turn, err);

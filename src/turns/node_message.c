@@ -31,6 +31,8 @@ static void question_write(json_writer *w, const turn_question *q)
     jw_kstr(w, "kind", q->kind);
     jw_kstr(w, "text", q->text);
     jw_kraw(w, "options", q->options);
+    jw_kraw(w, "request", q->request);
+    jw_kint(w, "asked", q->asked_us);
     jw_end_object(w);
 }
 
@@ -58,6 +60,7 @@ static void run_write(json_writer *w, const node_message *m)
     jw_kstr(w, "agent", m->agent);
     jw_kstr(w, "group", m->group);
     jw_kint(w, "first", m->first);
+    jw_kint(w, "began", m->begun_us);
     progress_write(w, m);
     jw_key(w, "parts");
     jw_array(w);
@@ -78,6 +81,12 @@ static void command_write(json_writer *w, const node_command *c)
     jw_kstr(w, "turn", c->turn);
     jw_kstr(w, "question", c->question);
     jw_kstr(w, "answer", c->answer);
+    jw_kraw(w, "decision", c->decision);
+    jw_kstr(w, "author", c->author);
+    jw_kstr(w, "entry_id", c->entry_id);
+    jw_kstr(w, "entry_format", c->entry_format);
+    jw_kstr(w, "entry_body", c->entry_body);
+    jw_kraw(w, "entry_parts", c->entry_parts);
     jw_kbool(w, "keep", c->keep);
 }
 
@@ -104,6 +113,7 @@ static void members_write(json_writer *w, const node_message *m)
         progress_write(w, m);
         jw_kint(w, "status", m->status);
         jw_kstr(w, "error", m->error);
+        jw_kint(w, "ended", m->ended_us);
         return;
     case NODE_SNAPSHOT_REQUEST:
         return;
@@ -176,7 +186,9 @@ static const turn_question *question_read(const source *s)
     *q = (turn_question){.id = json_text(s->mem, &s->doc, json_get(&s->doc, v, "id")),
                          .kind = json_text(s->mem, &s->doc, json_get(&s->doc, v, "kind")),
                          .text = json_text(s->mem, &s->doc, json_get(&s->doc, v, "text")),
-                         .options = raw_of(s, json_get(&s->doc, v, "options"))};
+                         .options = raw_of(s, json_get(&s->doc, v, "options")),
+                         .request = raw_of(s, json_get(&s->doc, v, "request"))};
+    json_int(&s->doc, json_get(&s->doc, v, "asked"), &q->asked_us);
     return q->id && q->kind && q->text ? q : NULL;
 }
 
@@ -209,6 +221,7 @@ static void run_read(const source *s, node_message *out)
     out->agent = text_of(s, "agent");
     out->group = text_of(s, "group");
     out->first = int_of(s, "first");
+    out->begun_us = int_of(s, "began");
     parts_read(s, out);
 }
 
@@ -230,12 +243,19 @@ static void members_read(const source *s, node_message *out)
     } else if (out->kind == NODE_ENDED) {
         out->status = (ramet_turn_status)int_of(s, "status");
         out->error = text_of(s, "error");
+        out->ended_us = int_of(s, "ended");
     } else if (out->kind == NODE_COMMAND) {
         out->command = (node_command){.operation = text_of(s, "op"),
                                       .session = text_of(s, "session"),
                                       .turn = out->turn,
                                       .question = text_of(s, "question"),
                                       .answer = text_of(s, "answer"),
+                                      .decision = raw_of(s, node_of(s, "decision")),
+                                      .author = text_of(s, "author"),
+                                      .entry_id = text_of(s, "entry_id"),
+                                      .entry_format = text_of(s, "entry_format"),
+                                      .entry_body = text_of(s, "entry_body"),
+                                      .entry_parts = raw_of(s, node_of(s, "entry_parts")),
                                       .keep = json_is(node_of(s, "keep"), JSON_TRUE)};
     } else if (out->kind == NODE_OUTCOME) {
         out->outcome = text_of(s, "did");

@@ -34,6 +34,8 @@ enum { OUTCOME_TEXT = 32 };
 typedef struct node_command {
     const char *operation; /* "cancel", "answer", "moved" */
     const char *session, *turn, *question, *answer;
+    const char *decision, *author; /* "answer": see turn_answer; the user who gives it */
+    const char *entry_id, *entry_format, *entry_body, *entry_parts; /* of its entry; NULL: none */
     bool keep;
 } node_command;
 
@@ -52,7 +54,7 @@ typedef struct node_message {
 
     /* NODE_RUN */
     const char *session, *tree, *entry_id, *agent, *group;
-    int64_t branch, first;
+    int64_t branch, first, begun_us;
     node_part *parts;
     size_t n_parts;
     /* NODE_RUN, NODE_APPENDED, NODE_ENDED: see struct run. `said` does not include the parts. */
@@ -64,6 +66,7 @@ typedef struct node_message {
     int64_t at;                    /* NODE_DELTA: bytes sent before it */
     ramet_turn_status status;      /* NODE_ENDED */
     const char *error;             /* NODE_ENDED */
+    int64_t ended_us;              /* NODE_ENDED */
 
     const char *number; /* NODE_COMMAND, NODE_OUTCOME: matches the two */
     node_command command;

@@ -38,7 +38,7 @@ enum {
 
 static bool has_remote_followers(const run *r)
 {
-    return !r->is_remote && !r->is_past && nodes_has_others(r->turns->nodes);
+    return !r->is_remote && !r->is_past && !r->is_unrecorded && nodes_has_others(r->turns->nodes);
 }
 
 /* A message with the current position of the run; later deltas are counted from there. */
@@ -69,6 +69,7 @@ void remote_send_run(run *r)
     m.agent = r->agent_name;
     m.group = r->group;
     m.first = r->first;
+    m.begun_us = r->begun_us;
     m.question = question_of(r);
     m.plan = r->plan;
     m.n_parts = r->parts.n;
@@ -119,6 +120,7 @@ void remote_send_ended(run *r, const char *error)
     node_message m = message_of(r, NODE_ENDED);
     m.status = r->status;
     m.error = error;
+    m.ended_us = r->ended_us;
     if (has_remote_followers(r))
         nodes_send(r->turns->nodes, &m);
 }
@@ -150,6 +152,7 @@ static run *remote_make(turns *t, const node_message *m)
     r->group = arena_strdup(r->mem, m->group);
     r->entry_id = arena_strdup(r->mem, m->entry_id);
     r->branch = m->branch;
+    r->begun_us = m->begun_us;
     r->first = r->entries_upto = m->first;
     r->said = m->said;
     r->chars = r->begin = m->begin;
@@ -218,7 +221,7 @@ static void parts_take(run *r, const node_message *m)
     r->snapshot_requested = 0;
 }
 
-static int64_t parts_end(const node_message *m)
+static int64_t parts_until(const node_message *m)
 {
     int64_t end = m->said;
     for (size_t i = 0; i < m->n_parts; i++)
@@ -240,7 +243,7 @@ static void run_receive(turns *t, const node_message *m, run *r)
     plan_take(r, m->plan);
     /* A snapshot that another node requested may contain nothing new. */
     if (r->snapshot_requested || r->said - (int64_t)r->bytes_pending != m->said ||
-        r->said < parts_end(m))
+        r->said < parts_until(m))
         parts_take(r, m);
     question_take(r, m->question);
     r->last_output_us = time_mono_us();
@@ -332,7 +335,7 @@ void remote_subscribe(run *r, subscriber *s, size_t index)
 
 /* ------------------------------------------------------------------ ending */
 
-static void remote_end(run *r, ramet_turn_status status, const char *error)
+static void remote_end(run *r, ramet_turn_status status, const char *error, int64_t ended_us)
 {
     pthread_mutex_lock(&r->lock);
     bool is_followed = r->subscriptions != NULL;
@@ -343,6 +346,7 @@ static void remote_end(run *r, ramet_turn_status status, const char *error)
         pthread_mutex_lock(&r->lock);
     if (!run_is_over(r)) { /* the message and the look-up may both find it */
         r->status = status;
+        r->ended_us = ended_us;
         snprintf(r->error, sizeof r->error, "%s", error ? error : "");
         run_move(r, RUN_OVER);
         publish_ended(r, r->error);
@@ -363,7 +367,8 @@ static void end_look_up(run *r)
         pthread_mutex_lock(&r->lock);
         r->after = newest;
         pthread_mutex_unlock(&r->lock);
-        remote_end(r, gone ? RAMET_TURN_CANCELLED : turn->status, gone ? "" : turn->error);
+        remote_end(r, gone ? RAMET_TURN_CANCELLED : turn->status, gone ? "" : turn->error,
+                   gone ? 0 : turn->ended);
     }
     ramet_call_free(c);
 }
@@ -406,7 +411,7 @@ static void progress_receive(const node_message *m, run *r)
     bool is_followed = r->subscriptions != NULL;
     pthread_mutex_unlock(&r->lock);
     if (ended) {
-        remote_end(r, m->status, m->error);
+        remote_end(r, m->status, m->error, m->ended_us);
     } else if (appended && is_followed) {
         entries_follow(r);
         pthread_mutex_unlock(&r->lock);

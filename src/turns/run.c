@@ -15,193 +15,7 @@
 
 enum { PAGE = 1000, MAX_END_WAIT_S = 5 };
 
-/* ------------------------------------------------------------------ history */
-
-static bool is_in_history(const ramet_entry *e)
-{
-    return !e->channel || strcmp(e->channel, "history") == 0;
-}
-
-/* The history for the agent. The entries of a branch never change, so what was read before the turn
- * began is still valid afterwards, if the turn began on that branch. */
-typedef struct history {
-    ramet_call *call; /* owns the texts */
-    arena *mem;
-    int64_t branch, position; /* read up to there */
-    int64_t overlay;          /* set of the branch */
-    VEC(ramet_entry) entries;
-} history;
-
-static void history_add(history *h, const ramet_entry *e)
-{
-    if (is_in_history(e))
-        VEC_PUSH(h->mem, &h->entries, *e);
-}
-
-/* Reads one page more, but nothing from position `end` on. */
-static ramet_status history_page(history *h, const run *r, int64_t end)
-{
-    ramet_read_in in = {.limit = PAGE,
-                        .by_position = true,
-                        .branch = h->branch,
-                        .position = h->position,
-                        .end = end,
-                        .view = RAMET_VIEW_CONTEXT};
-    ramet_page page;
-    ramet_status st = ramet_read(h->call, r->session, &in, &page);
-    if (st != RAMET_OK)
-        return st;
-    for (size_t i = 0; i < page.n; i++)
-        history_add(h, &page.entries[i]);
-    h->overlay = page.head.overlay;
-    /* A page of large entries is short; what is hidden is in none. */
-    h->position = page.n ? page.entries[page.n - 1].position + 1 : end;
-    return RAMET_OK;
-}
-
-/* Called while the message is being stored. Reads at most one page, because it may be for
- * nothing. */
-static void history_prefetch(history *h, const run *r)
-{
-    h->branch = r->prefetch_branch;
-    if (r->fate == FATE_OPEN && r->prefetch_length &&
-        history_page(h, r, r->prefetch_length) != RAMET_OK)
-        h->branch = 0;
-}
-
-/* Called when the turn has begun. */
-static ramet_status history_read(history *h, const run *r)
-{
-    int64_t end = r->length - (int64_t)r->n_message;
-    ramet_status st = RAMET_OK;
-    if (h->branch != r->branch || h->position > end) {
-        h->branch = r->branch;
-        h->position = 0;
-        h->entries.n = 0;
-    }
-    while (st == RAMET_OK && h->position < end)
-        st = history_page(h, r, end);
-    for (size_t i = 0; i < r->n_message; i++)
-        history_add(h, &r->message[i]);
-    return st;
-}
-
-ramet_entry entry_copy(arena *a, const ramet_entry *from)
-{
-    ramet_entry e = *from;
-    const char **text[] = {&e.id,      &e.text,    &e.parts,  &e.format, &e.body,
-                           &e.turn_id, &e.channel, &e.author, &e.client, &e.state_delta};
-    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
-        *text[i] = arena_strdup(a, *text[i]);
-    if (from->usage) {
-        ramet_usage *usage = arena_alloc(a, sizeof *usage);
-        *usage = *from->usage;
-        usage->currency = arena_strdup(a, usage->currency);
-        e.usage = usage;
-    }
-    return e;
-}
-
-void run_message(run *r, const ramet_append_out *out)
-{
-    bool is_last = true; /* otherwise they are read from the store like all others */
-    for (size_t i = 0; i < out->n; i++)
-        is_last = is_last && out->entries[i].position == r->length - (int64_t)(out->n - i);
-    r->n_message = is_last ? out->n : 0;
-    r->message = arena_alloc(r->mem, out->n * sizeof *r->message + 1);
-    for (size_t i = 0; i < r->n_message; i++) {
-        r->message[i] = entry_copy(r->mem, &out->entries[i]);
-        r->message[i].usage = NULL; /* a message of the user has no usage */
-    }
-}
-
 /* ------------------------------------------------------------------ entries */
-
-/* A list of parts being written; its text goes to the arena. */
-typedef struct parts_text {
-    buf out;
-    json_writer writer;
-    arena *mem;
-} parts_text;
-
-static void parts_begin(parts_text *p, arena *a)
-{
-    p->mem = a;
-    buf_init(&p->out, (size_t)1 << 30);
-    jw_init(&p->writer, &p->out, 0);
-    jw_array(&p->writer);
-}
-
-static json_writer *part_begin(parts_text *p, const char *type)
-{
-    jw_object(&p->writer);
-    jw_kstr(&p->writer, "type", type);
-    return &p->writer;
-}
-
-static const char *parts_end(parts_text *p)
-{
-    jw_end_array(&p->writer);
-    return buf_keep(&p->out, p->mem);
-}
-
-/* Adds the part that marks a turn as cut off. */
-static void part_cut(parts_text *p, ramet_turn_status status, const char *error)
-{
-    json_writer *w = part_begin(p, "data");
-    jw_key(w, "data");
-    jw_object(w);
-    jw_kstr(w, "turn", ramet_turn_status_name(status));
-    if (error && *error)
-        jw_kstr(w, "error", error);
-    jw_end_object(w);
-    jw_end_object(w);
-}
-
-static void parts_pending(parts_text *p, const run *r)
-{
-    for (size_t i = 0; i < r->parts.n; i++) {
-        const run_part *part = &r->parts.items[i];
-        jw_kstr(part_begin(p, part->is_thinking ? "thinking" : "text"), "text", part->text.data);
-        jw_end_object(&p->writer);
-    }
-    if (!r->plan_is_new)
-        return;
-    jw_kraw(part_begin(p, "data"), "data", r->plan);
-    jw_end_object(&p->writer);
-}
-
-/* Output that is not in an entry yet. */
-static bool entry_pending(const run *r, arena *a, ramet_entry_in *out)
-{
-    parts_text p;
-    if (!r->parts.n && !r->plan_is_new)
-        return false;
-    parts_begin(&p, a);
-    parts_pending(&p, r);
-    *out =
-        (ramet_entry_in){.role = RAMET_ASSISTANT, .author = r->agent_name, .parts = parts_end(&p)};
-    return true;
-}
-
-/* The last entry of an answer. An empty answer has one, too, if there is no other entry or if there
- * is something to record about it. */
-static bool entry_last(const run *r, arena *a, ramet_entry_in *out)
-{
-    parts_text p;
-    bool whole = r->status == RAMET_TURN_DONE;
-    if (whole && r->recorded && !r->parts.n && !r->plan_is_new && !r->has_usage)
-        return false;
-    parts_begin(&p, a);
-    parts_pending(&p, r);
-    if (!whole)
-        part_cut(&p, r->status, r->error);
-    *out = (ramet_entry_in){.role = RAMET_ASSISTANT,
-                            .author = r->agent_name,
-                            .parts = parts_end(&p),
-                            .usage = r->has_usage ? &r->usage : NULL};
-    return true;
-}
 
 void run_pending_clear(run *r)
 {
@@ -212,6 +26,9 @@ void run_pending_clear(run *r)
     r->bytes_pending = 0;
     r->begin = r->chars;
     r->plan_is_new = false;
+    free(r->data);
+    r->data = NULL;
+    *r->entry_next = 0;
 }
 
 /* ------------------------------------------------------------------ ending */
@@ -260,6 +77,8 @@ static void end_learn(run *r, ramet_call *c)
 static ramet_status end_write(run *r, ramet_call *c, ramet_append_out *out)
 {
     ramet_prompt_in prompt;
+    if (r->is_unrecorded)
+        return unrecorded_append(r, &r->last, r->n_last, out);
     bool keep = run_prompt_keep(r, c, &prompt);
     ramet_status st = ramet_turn_end(c, r->id, r->status, r->error, &r->last, r->n_last, out);
     if (st == RAMET_OK && r->n_last && !out->n)
@@ -287,6 +106,7 @@ static void run_over(run *r, ramet_status st, const char *why, const ramet_appen
     ramet_turn_status status = r->status;
     run_pending_clear(r);
     run_move(r, state_after_write(st));
+    r->ended_us = out->ended;
     publish_entries(r, out);
     if (st != RAMET_OK) {
         r->status = RAMET_TURN_FAILED;
@@ -311,7 +131,7 @@ bool run_close(run *r, ramet_turn_status status, const char *error)
     run_move(r, RUN_CLOSING);
     r->status = status;
     error_set(r, error);
-    r->n_last = entry_last(r, r->mem, &r->last);
+    r->n_last = run_entry_last(r, r->mem, &r->last);
     pthread_mutex_unlock(&r->lock);
 
     nodes_settle(r->turns->nodes);
@@ -359,6 +179,7 @@ typedef struct session_sink {
     run *run;
     ramet_call *call; /* for reads and writes during the turn */
     char *answer;     /* to the last question */
+    char *decision;   /* … */
     bool early;       /* the agent started before we know whether the turn begins */
     bool decided;     /* … which we know now */
 } session_sink;
@@ -402,6 +223,8 @@ void run_delta_add(run *r, bool is_thinking, const char *text, size_t n)
 {
     if (!r->parts.n || r->parts.items[r->parts.n - 1].is_thinking != is_thinking) {
         run_part part = {.is_thinking = is_thinking};
+        if (r->request && !r->parts.n)
+            uuid7(time_now_us(), r->entry_next);
         buf_init(&part.text, (size_t)r->turns->cfg->answer_max);
         VEC_PUSH(r->mem, &r->parts, part);
     }
@@ -455,27 +278,26 @@ static bool sink_thinking(void *arg, const char *text, size_t n)
     return sink_take_delta(arg, true, text, n);
 }
 
-/* Records pending output and one more entry. */
-static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
+ramet_status run_entry_append(run *r, ramet_call *c, const ramet_entry_in *entry)
 {
-    run *r = s->run;
     ramet_entry_in entries[2];
     ramet_append_out out;
-    if (!sink_stands(s))
-        return false;
     pthread_mutex_lock(&r->lock);
     r->last_output_us = time_mono_us();
     if (!writing_begin(r)) {
         pthread_mutex_unlock(&r->lock);
-        return false;
+        return RAMET_TURN_OVER;
     }
-    size_t n = entry_pending(r, a, &entries[0]);
+    arena *a = arena_new();
+    size_t n = run_entry_pending(r, a, &entries[0]);
     entries[n++] = *entry;
     pthread_mutex_unlock(&r->lock);
     nodes_settle(r->turns->nodes);
     ramet_prompt_in prompt;
-    run_prompt_keep(r, s->call, &prompt);
-    ramet_status st = ramet_turn_append(s->call, r->id, entries, n, &out);
+    run_prompt_keep(r, c, &prompt);
+    ramet_status st = r->is_unrecorded ? unrecorded_append(r, entries, n, &out)
+                                       : ramet_turn_append(c, r->id, entries, n, &out);
+    arena_free(a);
     pthread_mutex_lock(&r->lock);
     if (st == RAMET_OK) {
         run_pending_clear(r);
@@ -488,7 +310,17 @@ static bool record(session_sink *s, arena *a, ramet_entry_in *entry)
     r->last_output_us = time_mono_us();
     writing_end(r);
     pthread_mutex_unlock(&r->lock);
-    if (st != RAMET_OK)
+    return st;
+}
+
+/* Records pending output and one more entry. If that fails, so does the turn. */
+static bool record(session_sink *s, const ramet_entry_in *entry)
+{
+    run *r = s->run;
+    if (!sink_stands(s))
+        return false;
+    ramet_status st = run_entry_append(r, s->call, entry);
+    if (st != RAMET_OK && !run_is_closed(r))
         run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->call)->message);
     ramet_call_reset(s->call);
     return st == RAMET_OK;
@@ -505,9 +337,25 @@ static void kvalue(json_writer *w, arena *a, const char *key, const char *json)
         jw_kstr(w, key, json ? text_clean(a, json, &n) : "");
 }
 
+/* Frees the arena. */
+static bool entry_record(session_sink *s, ramet_entry_in *e, arena *a)
+{
+    e->author = s->run->agent_name;
+    bool on = record(s, e);
+    arena_free(a);
+    return on;
+}
+
+static bool sink_message(void *arg, const agent_message *m)
+{
+    ramet_entry_in e = {.id = m->id, .role = RAMET_ASSISTANT, .parts = m->parts};
+    e.format = m->format;
+    e.body = m->body;
+    return entry_record(arg, &e, arena_new());
+}
+
 static bool sink_tool_call(void *arg, const char *id, const char *name, const char *input)
 {
-    session_sink *s = arg;
     parts_text p;
     arena *a = arena_new();
     parts_begin(&p, a);
@@ -516,16 +364,12 @@ static bool sink_tool_call(void *arg, const char *id, const char *name, const ch
     jw_kstr(w, "name", name);
     kvalue(w, a, "input", input);
     jw_end_object(w);
-    ramet_entry_in e = {
-        .role = RAMET_ASSISTANT, .author = s->run->agent_name, .parts = parts_end(&p)};
-    bool on = record(s, a, &e);
-    arena_free(a);
-    return on;
+    ramet_entry_in e = {.role = RAMET_ASSISTANT, .parts = parts_end(&p)};
+    return entry_record(arg, &e, a);
 }
 
 static bool sink_tool_result(void *arg, const char *id, const char *output, bool is_error)
 {
-    session_sink *s = arg;
     parts_text p;
     arena *a = arena_new();
     parts_begin(&p, a);
@@ -535,10 +379,8 @@ static bool sink_tool_result(void *arg, const char *id, const char *output, bool
     if (is_error)
         jw_kbool(w, "is_error", true);
     jw_end_object(w);
-    ramet_entry_in e = {.role = RAMET_TOOL, .author = s->run->agent_name, .parts = parts_end(&p)};
-    bool on = record(s, a, &e);
-    arena_free(a);
-    return on;
+    ramet_entry_in e = {.role = RAMET_TOOL, .parts = parts_end(&p)};
+    return entry_record(arg, &e, a);
 }
 
 void run_question_set(run *r, const turn_question *q)
@@ -547,21 +389,42 @@ void run_question_set(run *r, const turn_question *q)
     free((char *)r->question.kind);
     free((char *)r->question.text);
     free((char *)r->question.options);
+    free((char *)r->question.request);
     r->question = (turn_question){0};
+    r->is_answered = false;
     if (q)
         r->question = (turn_question){.id = xstrdup(q->id),
                                       .kind = xstrdup(q->kind),
                                       .text = xstrdup(q->text),
-                                      .options = xstrdup(q->options)};
+                                      .options = xstrdup(q->options),
+                                      .request = xstrdup(q->request),
+                                      .asked_us = q->asked_us};
 }
 
-/* Caller holds the lock. */
-static void question_open(run *r, const agent_question *q)
+/* Records the question as an entry, then opens it. An answer may come as soon as the entry can be
+ * read, so it is known by then. */
+static bool question_open(session_sink *s, const turn_question *q)
 {
-    run_question_set(r, &(turn_question){q->id, q->kind, q->text, q->options});
+    run *r = s->run;
+    arena *a = arena_new();
+    ramet_entry_in e = {.id = q->id,
+                        .role = RAMET_ASSISTANT,
+                        .author = r->agent_name,
+                        .parts = turn_question_parts(a, q)};
+    pthread_mutex_lock(&r->lock);
+    run_question_set(r, q);
     r->asked = time_mono_us();
-    publish_question(r);
-    remote_send_question(r);
+    pthread_mutex_unlock(&r->lock);
+    bool on = record(s, &e);
+    arena_free(a);
+    pthread_mutex_lock(&r->lock);
+    if (on && !r->answer && !run_is_closed(r)) {
+        r->question.asked_us = r->entries.items[r->entries.n - 1].created;
+        publish_question(r);
+        remote_send_question(r);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return on;
 }
 
 static void question_close(run *r)
@@ -573,26 +436,30 @@ static void question_close(run *r)
     r->asked = 0;
 }
 
-static bool sink_ask(void *arg, const agent_question *q, const char **answer)
+static bool sink_ask(void *arg, const agent_question *q, agent_reply *answer)
 {
     session_sink *s = arg;
     run *r = s->run;
     if (!sink_stands(s))
         return false;
     free(s->answer);
-    s->answer = NULL;
+    free(s->decision);
+    s->answer = s->decision = NULL;
+    bool on = question_open(s, &(turn_question){.id = q->id,
+                                                .kind = q->kind,
+                                                .text = q->text,
+                                                .options = q->options,
+                                                .request = q->request});
     pthread_mutex_lock(&r->lock);
-    if (!run_is_closed(r)) {
-        question_open(r, q);
-        while (!r->answer && !run_is_closed(r))
-            pthread_cond_wait(&r->wake, &r->lock);
-        question_close(r);
-    }
+    while (on && !r->answer && !run_is_closed(r))
+        pthread_cond_wait(&r->wake, &r->lock);
+    question_close(r);
     s->answer = r->answer;
-    r->answer = NULL;
-    bool on = !run_is_closed(r) && s->answer;
+    s->decision = r->decision;
+    r->answer = r->decision = NULL;
+    on = !run_is_closed(r) && s->answer;
     pthread_mutex_unlock(&r->lock);
-    *answer = s->answer;
+    *answer = (agent_reply){s->answer, s->decision};
     return on;
 }
 
@@ -614,6 +481,21 @@ static bool sink_plan(void *arg, const char *json)
         r->last_output_us = time_mono_us();
         publish_plan(r);
         remote_send_plan(r);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return !run_is_closed(r);
+}
+
+static bool sink_data(void *arg, const char *json)
+{
+    session_sink *s = arg;
+    run *r = s->run;
+    if (!sink_stands(s))
+        return false;
+    pthread_mutex_lock(&r->lock);
+    if (!run_is_closed(r)) {
+        free(r->data);
+        r->data = xstrdup(json);
     }
     pthread_mutex_unlock(&r->lock);
     return !run_is_closed(r);
@@ -704,13 +586,13 @@ static bool turn_file(void *arg, const char *id, size_t max, agent_file *out)
 }
 
 /* False: the agent was started early, for nothing. */
-static bool agent_answer(run *r, const history *h, bool early)
+static bool agent_answer(run *r, const run_history *h, bool early)
 {
     session_sink s = {
         .run = r, .call = ramet_call_new(r->turns->store, NULL, NULL), .early = early};
     agent_result result = {.end = AGENT_DONE};
     agent_turn turn = {.turn_id = r->id,
-                       .session_id = r->session,
+                       .session_id = r->is_unrecorded ? NULL : r->session,
                        .branch = h->branch,
                        .overlay = h->overlay,
                        .history = h->entries.items,
@@ -725,7 +607,9 @@ static bool agent_answer(run *r, const history *h, bool early)
                        .tool_call = sink_tool_call,
                        .tool_result = sink_tool_result,
                        .ask = sink_ask,
+                       .message = sink_message,
                        .plan = sink_plan,
+                       .data = sink_data,
                        .usage = sink_usage,
                        .cancelled = sink_cancelled,
                        .sent = sink_sent,
@@ -735,13 +619,14 @@ static bool agent_answer(run *r, const history *h, bool early)
     if (stands)
         answer_end(r, s.call, &result);
     free(s.answer);
+    free(s.decision);
     ramet_call_free(s.call);
     return stands;
 }
 
 /* Asks the agent while the message is being stored. True: its answer counts. The fate of the run is
  * known afterwards in either case. */
-static bool run_ask_early(run *r, history *h)
+static bool run_ask_early(run *r, run_history *h)
 {
     size_t n = h->entries.n;
     if (r->fate != FATE_OPEN || !r->n_early || !h->branch || h->position != r->prefetch_length) {
@@ -755,7 +640,7 @@ static bool run_ask_early(run *r, history *h)
     return answered;
 }
 
-static void run_agent(run *r, history *h)
+static void run_agent(run *r, run_history *h)
 {
     if (run_is_closed(r))
         return;
@@ -772,7 +657,7 @@ static void run_agent(run *r, history *h)
 
 bool run_main(run *r)
 {
-    history h = {.call = ramet_call_new(r->turns->store, NULL, NULL), .mem = arena_new()};
+    run_history h = {.call = ramet_call_new(r->turns->store, NULL, NULL), .mem = arena_new()};
     history_prefetch(&h, r);
     bool answered = run_ask_early(r, &h);
     bool wanted = r->fate == FATE_RUN;
@@ -782,7 +667,7 @@ bool run_main(run *r)
     arena_free(h.mem);
     if (wanted && r->is_untitled && r->status == RAMET_TURN_DONE)
         title_make(r);
-    if (wanted && r->turns->cfg->auto_tag && r->status == RAMET_TURN_DONE)
+    if (wanted && r->turns->cfg->auto_tag && !r->is_unrecorded && r->status == RAMET_TURN_DONE)
         tags_make(r);
     return wanted;
 }

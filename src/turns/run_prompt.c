@@ -11,11 +11,12 @@
 #include "agent/prompt.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void run_prompt_note(run *r, const agent_prompt *p)
 {
     arena *a = arena_new();
-    const char *data = prompt_pack(a, p);
+    const char *data = prompt_pack(a, p, r->request);
     pthread_mutex_lock(&r->lock);
     free(r->prompt.data);
     r->prompt.data = data ? xstrdup(data) : NULL;
@@ -23,6 +24,13 @@ void run_prompt_note(run *r, const agent_prompt *p)
     r->prompt.is_new = data != NULL;
     pthread_mutex_unlock(&r->lock);
     arena_free(a);
+}
+
+turn_end turns_end_of(const char *error)
+{
+    return strcmp(error, AGENT_OUT_OF_TOKENS) == 0 ? TURN_END_TOKENS
+           : strcmp(error, AGENT_FILTERED) == 0    ? TURN_END_FILTER
+                                                   : TURN_END_OTHER;
 }
 
 bool run_prompt_keep(run *r, ramet_call *c, ramet_prompt_in *in)

@@ -9,6 +9,8 @@
  */
 #include "turns/turns_internal.h"
 
+#include "agent/prompt.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -246,6 +248,7 @@ static void run_fill(run *r, const begin *b, const request *q)
                                 .model = arena_strdup(a, b->settings.model),
                                 .folder = arena_strdup(a, b->settings.folder),
                                 .options = arena_strdup(a, b->settings.options)};
+    r->request = arena_strdup(a, b->in->request);
     r->agent = b->agent;
     r->agent_name = b->agent->name;
     r->is_untitled = *r->turns->cfg->title_agent && !*b->at->title;
@@ -279,6 +282,7 @@ static void run_ready(begin *b)
     r->entry_id = arena_strdup(r->mem, b->turn->entry_id);
     r->length = b->appended.head.length;
     r->branch = b->turn->branch;
+    r->begun_us = b->turn->started;
     run_message(r, &b->appended);
     run_begun(r);
     if (r->is_prepared && !b->fan) { /* several start once all have begun */
@@ -316,9 +320,14 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
     once.arg = &keep;
     if (!is_last)
         once.scope = arena_printf(q->arena, "turn %s %s", b->session, q->once.scope);
+    ramet_prompt_in prompt = {.agent = b->agent->kind->name};
+    if (b->in->request)
+        prompt.data = prompt_pack(q->arena, NULL, b->in->request);
+    ramet_call_prompt(q->call, prompt.data ? &prompt : NULL);
     ramet_call_once(q->call, q->has_once ? &once : NULL);
     ramet_status st = ramet_turn_begin(q->call, b->session, &in, &b->turn, &b->appended);
     ramet_call_once(q->call, NULL);
+    ramet_call_prompt(q->call, NULL);
     if (st == RAMET_OK && b->turn) {
         run_ready(b);
         return true;
@@ -331,6 +340,24 @@ static bool turn_begin(turns *t, request *q, begin *b, bool is_last, turn_error 
                        : begun_read(q, &once, b, 1, err);
     return st == RAMET_TURN_RUNNING_ALREADY ? refuse_running(err, q->call, b->session)
                                             : turn_refuse_call(err, q->call);
+}
+
+/* Begins a turn that is not recorded: there is nothing that could be in its way. */
+static bool turn_begin_unrecorded(turns *t, request *q, begin *b)
+{
+    static const ramet_session nowhere = {.id = "", .tree_id = "", .title = "-", .owner = ""};
+    ramet_session *at = arena_alloc(q->arena, sizeof *at);
+    *at = nowhere;
+    b->at = at;
+    b->session = "";
+    b->run = run_new(t, b->session);
+    run_fill(b->run, b, q);
+    run_unrecorded(b->run, b->in);
+    b->turn = arena_alloc(q->arena, sizeof *b->turn);
+    run_begun(b->run);
+    publish_started(b->run);
+    pthread_mutex_unlock(&b->run->lock);
+    return true;
 }
 
 /* Deletes the fork of a turn that did not begin. */
@@ -346,7 +373,12 @@ static void fork_unmake(turns *t, const begin *b)
 
 static bool begin_look(turns *t, request *q, begin *b, turn_error *err)
 {
+    static ramet_session nowhere;
     b->session = b->in->session;
+    if (b->in->unrecorded) {
+        b->at = &nowhere;
+        return agent_choose(t, b, err);
+    }
     if (ramet_session_get(q->call, b->session, &b->at) != RAMET_OK)
         return turn_refuse_call(err, q->call);
     return agent_choose(t, b, err);
@@ -431,6 +463,8 @@ static run *run_past(turns *t, request *q, const ramet_session *s, const char *i
     r->entry_id = arena_strdup(r->mem, turn->entry_id);
     r->branch = turn->branch;
     r->status = turn->status;
+    r->begun_us = turn->started;
+    r->ended_us = turn->ended;
     r->is_past = true;
     run_move(r, RUN_OVER);
     snprintf(r->error, sizeof r->error, "%.500s", turn->error ? turn->error : "");
@@ -539,7 +573,11 @@ static bool turns_begin(turns *t, request *q, const turn_batch *batch, begin *li
     }
     for (size_t i = 0; fine && i < batch->n; i++) {
         list[i].fan = batch->fan_out ? &f : NULL;
-        fine = begin_fork(q, &list[i], err) && turn_begin(t, q, &list[i], i == batch->n - 1, err);
+        if (list[i].in->unrecorded)
+            fine = turn_begin_unrecorded(t, q, &list[i]);
+        else
+            fine =
+                begin_fork(q, &list[i], err) && turn_begin(t, q, &list[i], i == batch->n - 1, err);
     }
     fine = fine && runs_find(t, q, list, batch->n, err);
     int64_t idle = 0;

@@ -108,16 +108,19 @@ static turn_event event_started(const run *r)
     turn_event e = event_of(r, TURN_STARTED);
     e.started.agent = r->agent_name;
     e.started.group = r->group;
+    e.started.at = r->begun_us;
     return e;
 }
 
 static turn_event event_delta(const run *r, bool is_thinking, const char *text, size_t n,
-                              int64_t offset)
+                              int64_t offset, size_t part)
 {
     turn_event e = event_of(r, is_thinking ? TURN_THINKING : TURN_DELTA);
     e.delta.text = text;
     e.delta.n = n;
     e.delta.offset = offset;
+    e.delta.entry_id = r->entry_next;
+    e.delta.part = part;
     return e;
 }
 
@@ -126,6 +129,7 @@ static turn_event event_ended(const run *r, turn_event_kind kind, const char *er
     turn_event e = event_of(r, kind);
     e.ended.status = r->status;
     e.ended.error = error;
+    e.ended.at = r->ended_us;
     e.ended.entries = r->entries.items;
     e.ended.n = r->entries.n;
     return e;
@@ -196,7 +200,7 @@ static void subscriptions_sweep(run *r)
 
 static void publish(run *r, const turn_event *e, bool to_watchers)
 {
-    bool is_watched = to_watchers && live_watched(r->turns->live);
+    bool is_watched = to_watchers && !r->is_unrecorded && live_watched(r->turns->live);
     r->published = time_mono_us();
     shared_buf *bytes = event_bytes(r, e, is_watched);
     for (subscription *s = r->subscriptions; s; s = s->next)
@@ -315,7 +319,7 @@ static void subscription_catch_up(const run *r, subscription *s)
         if (s->byte == p->text.n)
             continue;
         turn_event e = event_delta(r, p->is_thinking, p->text.data + s->byte, p->text.n - s->byte,
-                                   r->chars - chars_from(r, s->part, s->byte));
+                                   r->chars - chars_from(r, s->part, s->byte), s->part);
         subscriber_send(s->subscriber, &e, s->index);
     }
     subscription_set_current(r, s);
@@ -335,8 +339,8 @@ void publish_held(run *r)
 
 void publish_delta(run *r, bool is_thinking, const char *text, size_t n, int64_t offset)
 {
-    turn_event e = event_delta(r, is_thinking, text, n, offset);
-    bool any_held = false, is_watched = live_watched(r->turns->live);
+    turn_event e = event_delta(r, is_thinking, text, n, offset, r->parts.n ? r->parts.n - 1 : 0);
+    bool any_held = false, is_watched = !r->is_unrecorded && live_watched(r->turns->live);
     r->published = time_mono_us();
     shared_buf *bytes = event_bytes(r, &e, is_watched);
     if (is_watched)
@@ -398,7 +402,7 @@ void run_subscribe(run *r, subscriber *s, size_t index)
     subscription_catch_up(r, own);
     e = event_of(r, TURN_QUESTION);
     e.question = &r->question;
-    if (r->question.id)
+    if (r->question.id && !r->is_answered && (r->question.asked_us || r->is_remote))
         subscriber_send(s, &e, index);
     e = event_of(r, TURN_CAUGHT_UP);
     if (!run_is_over(r))
@@ -428,13 +432,15 @@ static const char *running_text(const run *r, bool is_thinking, arena *a, size_t
 
 static const turn_question *running_question(const run *r, arena *a)
 {
-    if (!r->question.id)
+    if (!r->question.id || r->is_answered)
         return NULL;
     turn_question *q = arena_alloc(a, sizeof *q);
     *q = (turn_question){.id = arena_strdup(a, r->question.id),
                          .kind = arena_strdup(a, r->question.kind),
                          .text = arena_strdup(a, r->question.text),
-                         .options = arena_strdup(a, r->question.options)};
+                         .options = arena_strdup(a, r->question.options),
+                         .request = arena_strdup(a, r->question.request),
+                         .asked_us = r->question.asked_us};
     return q;
 }
 

@@ -124,7 +124,9 @@ void run_put(run *r)
     buf_release(&r->bytes);
     run_question_set(r, NULL);
     free(r->answer);
+    free(r->decision);
     free(r->plan);
+    free(r->data);
     free(r->prompt.data);
     sem_destroy(&r->decided);
     pthread_cond_destroy(&r->wake);

@@ -32,7 +32,12 @@ typedef struct turns turns;
 typedef struct turn_question {
     const char *id, *kind, *text;
     const char *options; /* JSON array of {id, name}; NULL: none */
+    const char *request; /* as in agent_question; NULL: none */
+    int64_t asked_us;    /* the time of its entry; 0: not known */
 } turn_question;
+/* The parts of the entry that a question is: its text, and a data part
+ * {"type":"question","id","kind","text","options"?,"request"?}. Its id is that of the question. */
+const char *turn_question_parts(arena *a, const turn_question *q);
 
 typedef enum turn_event_kind {
     TURN_STARTED,
@@ -57,18 +62,22 @@ typedef struct turn_event {
     union {
         struct {
             const char *agent, *group; /* group NULL: not part of a fan-out */
+            int64_t at;                /* when the turn began; 0: not known */
         } started;
         struct {
             const char *text; /* not terminated */
             size_t n;
-            int64_t offset; /* TURN_DELTA: characters of the answer before it */
-        } delta;            /* TURN_DELTA, TURN_THINKING */
+            int64_t offset;       /* TURN_DELTA: characters of the answer before it */
+            const char *entry_id; /* the entry that it will be part of; "": not known yet */
+            size_t part;          /* … and which part */
+        } delta;                  /* TURN_DELTA, TURN_THINKING */
         const ramet_entry *entry;
         const char *plan; /* JSON */
         const turn_question *question;
         struct {
             ramet_turn_status status;
             const char *error;          /* "" when none */
+            int64_t at;                 /* when it ended; 0: not known */
             const ramet_entry *entries; /* everything the turn appended, including the message */
             size_t n;
         } ended; /* TURN_ENDED, TURN_DETACHED */
@@ -96,6 +105,14 @@ typedef struct turn_request {
     const ramet_fork_in *fork; /* run the turn in this fork of the session; NULL: in the session */
     const ramet_agent *agent;  /* the agent; NULL: the session's */
     ramet_turn_in turn;        /* this module fills in its id, agent, group and host */
+    /* JSON object: what the client asked for in the words of its protocol, kept with the turn
+     * (`request` in agent/prompt.h). Deltas of such a turn name their entry. NULL: none. */
+    const char *request;
+    /* Record nothing: the agent is given this history and the turn's entries, and its answer goes
+     * to the listener alone. `session` and `fork` are not used; such a turn is not found again. */
+    bool unrecorded;
+    const ramet_entry *history;
+    size_t n_history;
 } turn_request;
 
 /* All turns of one request. */
@@ -128,6 +145,10 @@ typedef struct turn_answer {
     const char *session, *turn;
     const char *question; /* its id */
     const char *text;
+    const char *decision;        /* as in agent_reply; NULL: none */
+    const ramet_entry_in *entry; /* the message that holds it, which becomes its entry; NULL: one is
+                                    made of the text, with a data part
+                                    {"type":"answer","question_id"} */
 } turn_answer;
 
 /* These functions use the request's call, caller, idempotency key and arena. If they succeed, its
@@ -142,9 +163,9 @@ bool turns_join(turns *t, request *q, const char *session, const char *turn,
 /* Ends a turn (NULL: the one on the head). *out: its state afterwards. */
 bool turns_cancel(turns *t, request *q, const char *session, const char *turn, ramet_turn **out,
                   turn_error *err);
-/* Delivers an answer. With a listener, subscribes to the turn first, so that no event after the
- * answer is missed, and *out is NULL. Without one, or if the turn cannot be followed, *out is the
- * turn. `listener` may be NULL. */
+/* Records an answer and delivers it. With a listener, subscribes to the turn first, so that no
+ * event after the answer is missed, and *out is NULL. Without one, or if the turn cannot be
+ * followed, *out is the turn. `listener` may be NULL. */
 bool turns_answer(turns *t, request *q, const turn_answer *in, const turn_listener *listener,
                   ramet_turn **out, turn_error *err);
 /* What is summarised, and by whom. */
@@ -168,6 +189,10 @@ void turns_moved(turns *t, const char *session, bool keep);
  * the ones with that digest (agent/prompt.h). In the arena. */
 const char *turns_prompt(arena *a, const char *kind, const ramet_entry *history, size_t n,
                          const char *instructions, const char *digest);
+
+/* Why an answer ended early although its provider did not fail, by the error of its turn. */
+typedef enum { TURN_END_OTHER, TURN_END_TOKENS, TURN_END_FILTER } turn_end;
+turn_end turns_end_of(const char *error);
 
 /* A turn that runs, as it stands now. */
 typedef struct turn_running {

@@ -17,8 +17,12 @@
  *   turns.c         the table of runs, the threads and the queue, time limits, start and stop
  *   send.c          requests that begin or join turns: messages, forks, fan-outs, repeated requests
  *   control.c       requests that cancel a turn or answer its question
- *   run.c           one run: the history for the agent, its output, and how that is recorded
+ *   run.c           one run: asks the agent, takes its output and records it
  *   run_state.c     the states of a run, and the legal moves between them
+ *   run_history.c   reads the history for the agent
+ *   run_parts.c     the parts of the entries that a run records
+ *   run_entry.c     entries in the memory of a run
+ *   unrecorded.c    runs of which nothing is stored
  *   run_prompt.c    what the agent of a run was sent, until that is in the store
  *   subscribers.c   publishes events of a run to requests and to watchers
  *   aside.c         a question to an agent outside any conversation, in an ephemeral fork
@@ -100,13 +104,16 @@ typedef struct run {
     const char *session, *tree, *user, *group, *entry_id;
     const char *cache_key;
     ramet_agent settings; /* from the session or the request */
+    const char *request;  /* turn_request.request; NULL: none */
     agent *agent;
     const char *agent_name;
     int64_t branch;
-    int64_t length; /* entries in the history it answers */
+    int64_t length;   /* entries in the history it answers */
+    int64_t begun_us; /* when its turn began, by the store; 0: not known */
     bool is_untitled;
-    bool is_past;   /* rebuilt from the store: not in the table */
-    bool is_remote; /* runs on another node, and is followed here */
+    bool is_past;       /* rebuilt from the store: not in the table */
+    bool is_remote;     /* runs on another node, and is followed here */
+    bool is_unrecorded; /* turn_request.unrecorded: nothing of it is in the store */
 
     /* the entries that may be read before the turn has begun: their number and branch */
     int64_t prefetch_length, prefetch_branch;
@@ -129,13 +136,14 @@ typedef struct run {
     size_t n_last;
     bool is_kept; /* continues when the head leaves its branch */
     VEC(run_part) parts;
-    size_t bytes_pending;     /* in parts */
-    int64_t chars, begin;     /* characters sent so far; sent before the text in parts */
-    int64_t said;             /* bytes of all deltas so far */
-    int64_t first, upto;      /* range on the path that contains its entries */
-    VEC(ramet_entry) entries; /* entries appended, in `mem` */
-    bool recorded;            /* an entry of the answer is in the store */
-    int64_t recorded_length;  /* of the path behind the last of them; 0: none is */
+    size_t bytes_pending;       /* in parts */
+    char entry_next[UUID_TEXT]; /* the id that their entry will have; "": the store makes one */
+    int64_t chars, begin;       /* characters sent so far; sent before the text in parts */
+    int64_t said;               /* bytes of all deltas so far */
+    int64_t first, upto;        /* range on the path that contains its entries */
+    VEC(ramet_entry) entries;   /* entries appended, in `mem` */
+    bool recorded;              /* an entry of the answer is in the store */
+    int64_t recorded_length;    /* of the path behind the last of them; 0: none is */
     struct {
         char *data; /* of ramet_prompt_in; NULL: none */
         int64_t length;
@@ -145,11 +153,14 @@ typedef struct run {
     bool has_usage;
     char currency[16];
     turn_question question; /* its texts are on the heap; id NULL: none is open */
-    char *answer;
+    bool is_answered;       /* an answer to it is being recorded, or was given */
+    char *answer, *decision;
     char *plan;       /* JSON */
     bool plan_is_new; /* not in any entry yet */
+    char *data;       /* JSON: facts about the answer that are in no entry yet; NULL: none */
     subscription *subscriptions;
     ramet_turn_status status;
+    int64_t ended_us; /* when its turn ended, by the store; 0: not known */
     char error[512];
     buf bytes; /* of the event that is being published */
 
@@ -267,6 +278,9 @@ void run_delta_add(run *r, bool is_thinking, const char *text, size_t n);
 void run_pending_clear(run *r);
 /* Sets the open question, as a copy; NULL: none. Caller holds the lock. */
 void run_question_set(run *r, const turn_question *q);
+/* Records pending output and one entry, on the thread that calls. RAMET_TURN_OVER: the turn is
+ * closed. */
+ramet_status run_entry_append(run *r, ramet_call *c, const ramet_entry_in *entry);
 /* Keeps the message of the turn for its thread. */
 void run_message(run *r, const ramet_append_out *out);
 /* Waits for the fate of the run, and runs it. False: it was dropped. */
@@ -276,6 +290,42 @@ bool run_close(run *r, ramet_turn_status status, const char *error);
 /* Tries to record the end of a run that is `unsaved`; false: it still is. */
 bool run_save(run *r);
 
+/* ---- turns/run_history.c */
+
+/* The history for the agent. The entries of a branch never change, so what was read before the turn
+ * began is still valid afterwards, if the turn began on that branch. */
+typedef struct run_history {
+    ramet_call *call; /* owns the texts */
+    arena *mem;
+    int64_t branch, position; /* read up to there */
+    int64_t overlay;          /* set of the branch */
+    VEC(ramet_entry) entries;
+} run_history;
+void history_add(run_history *h, const ramet_entry *e);
+/* Called while the message is being stored. Reads at most one page, because it may be for
+ * nothing. */
+void history_prefetch(run_history *h, const run *r);
+/* Called when the turn has begun. */
+ramet_status history_read(run_history *h, const run *r);
+
+/* ---- turns/run_parts.c */
+
+/* A list of parts being written; its text goes to the arena. */
+typedef struct parts_text {
+    buf out;
+    json_writer writer;
+    arena *mem;
+} parts_text;
+void parts_begin(parts_text *p, arena *a);
+/* Begins a part; the caller writes its members and ends the object. */
+json_writer *part_begin(parts_text *p, const char *type);
+const char *parts_end(parts_text *p);
+/* The entry of output that is in none yet; false: there is none. */
+bool run_entry_pending(const run *r, arena *a, ramet_entry_in *out);
+/* The last entry of an answer; false: it needs none. An empty answer has one, too, if there is no
+ * other entry or if there is something to record about it. */
+bool run_entry_last(const run *r, arena *a, ramet_entry_in *out);
+
 /* ---- turns/run_prompt.c */
 
 /* The agent was sent something. Only on the thread that runs it. */
@@ -283,6 +333,13 @@ void run_prompt_note(run *r, const agent_prompt *p);
 /* Has the next write of the turn through `c` keep what the agent was sent; `in` must live until
  * then. Only by the thread that writes. False: there is nothing new. */
 bool run_prompt_keep(run *r, ramet_call *c, ramet_prompt_in *in);
+
+/* ---- turns/unrecorded.c */
+
+/* Fills the run of a turn that is not recorded, which then has begun. */
+void run_unrecorded(run *r, const turn_request *in);
+/* ramet_turn_append() for it: makes the entries without storing them. */
+ramet_status unrecorded_append(run *r, const ramet_entry_in *in, size_t n, ramet_append_out *out);
 
 /* ---- turns/subscribers.c. With the lock of the run, but for the first and the last of them. */
 

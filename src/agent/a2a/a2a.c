@@ -46,41 +46,6 @@ typedef struct a2a {
 
 /* ------------------------------------------------------------------ settings */
 
-static bool wrong(char *message, const char *setting, const char *value, const char *must)
-{
-    snprintf(message, AGENT_MESSAGE, "%s is '%.80s'; it must be %s", setting, value, must);
-    return false;
-}
-
-static bool span_read(const agent *a, const char *setting, int64_t *ms, char *message)
-{
-    char *end = NULL;
-    const char *value = agent_get(a, setting);
-    double v = strspn(value, "0123456789.") == strlen(value) ? strtod(value, &end) : -1;
-    if (!end || *end || v < 0.001 || v > 86400)
-        return wrong(message, setting, value, "a number of seconds from 0.001 to 86400");
-    *ms = (int64_t)(v * 1000);
-    return true;
-}
-
-/* Length of scheme://host:port; 0: not such a URL. */
-static size_t origin_length(const char *url)
-{
-    size_t skip = strncasecmp(url, "https://", 8) == 0  ? 8
-                  : strncasecmp(url, "http://", 7) == 0 ? 7
-                                                        : 0;
-    size_t host = skip ? strcspn(url + skip, "/?#") : 0;
-    return host && !memchr(url + skip, '@', host) ? skip + host : 0;
-}
-
-static bool url_plain(const char *url)
-{
-    for (const char *s = url; *s; s++)
-        if (*s <= ' ' || *s > '~' || *s == '#')
-            return false;
-    return strlen(url) < 2000 && origin_length(url);
-}
-
 /* Parses a setting that is one of two words. */
 static bool word_read(const agent *a, const char *setting, const char *yes, const char *no,
                       bool *out, char *message)
@@ -89,7 +54,7 @@ static bool word_read(const agent *a, const char *setting, const char *yes, cons
     char must[64];
     *out = strcmp(value, yes) == 0;
     snprintf(must, sizeof must, "%s or %s", yes, no);
-    return *out || strcmp(value, no) == 0 ? true : wrong(message, setting, value, must);
+    return *out || strcmp(value, no) == 0 ? true : agent_wrong(message, setting, value, must);
 }
 
 static bool choices_read(const agent *a, a2a_settings *o, char *message)
@@ -100,12 +65,12 @@ static bool choices_read(const agent *a, a2a_settings *o, char *message)
     while (i < 3 && strcmp(memories[i], history) != 0)
         i++;
     if (i == 3)
-        return wrong(message, "history", history, "context, reads-back or every-turn");
+        return agent_wrong(message, "history", history, "context, reads-back or every-turn");
     o->memory = (a2a_memory)i;
     o->v1 = strcmp(version, "1.0") == 0;
     o->fixed = o->v1 || strcmp(version, "0.3") == 0;
     if (!o->fixed && strcmp(version, "auto") != 0)
-        return wrong(message, "version", version, "auto, 0.3 or 1.0");
+        return agent_wrong(message, "version", version, "auto, 0.3 or 1.0");
     return word_read(a, "stream", "on", "off", &o->stream, message) &&
            word_read(a, "user", "on", "off", &o->user, message);
 }
@@ -116,18 +81,18 @@ static bool settings_read(const agent *a, a2a *own, char *message)
     o->name = a->name;
     o->url = agent_get(a, "url");
     o->key = agent_get(a, "key");
-    if (!url_plain(o->url) || strchr(o->url, '?'))
-        return wrong(message, "url", o->url, "http(s)://HOST/PATH, without a query");
+    if (!agent_url_plain(o->url) || strchr(o->url, '?'))
+        return agent_wrong(message, "url", o->url, "http(s)://HOST/PATH, without a query");
     for (const char *s = o->key; *s; s++)
         if (*s <= ' ' || *s > '~') {
             snprintf(message, AGENT_MESSAGE, "key holds a character that no key can have");
             return false;
         }
     return choices_read(a, o, message) &&
-           span_read(a, "connect_s", &o->limits.connect_ms, message) &&
-           span_read(a, "first_byte_s", &o->limits.first_byte_ms, message) &&
-           span_read(a, "idle_s", &o->limits.idle_ms, message) &&
-           span_read(a, "timeout_s", &o->limits.total_ms, message) &&
+           agent_span(a, "connect_s", &o->limits.connect_ms, message) &&
+           agent_span(a, "first_byte_s", &o->limits.first_byte_ms, message) &&
+           agent_span(a, "idle_s", &o->limits.idle_ms, message) &&
+           agent_span(a, "timeout_s", &o->limits.total_ms, message) &&
            agent_number(a, "transcript_kb", 1, 16384, &o->transcript, message) &&
            agent_number(a, "retries", 0, 10, &o->retries, message) &&
            agent_number(a, "backoff_ms", 1, 10000, &o->backoff_ms, message);
@@ -200,8 +165,8 @@ static bool card_piece(void *arg, const char *type, const char *p, size_t n)
 
 static bool same_origin(const char *a, const char *b)
 {
-    size_t n = origin_length(a);
-    return n && n == origin_length(b) && strncasecmp(a, b, n) == 0;
+    size_t n = agent_origin_length(a);
+    return n && n == agent_origin_length(b) && strncasecmp(a, b, n) == 0;
 }
 
 /* Finds the newest JSON-RPC interface that we speak; otherwise uses the members of a 0.3 card. */
@@ -223,6 +188,22 @@ static void card_interface(talk *t, const json_doc *d, const char **url, bool *v
     }
 }
 
+/* An agent may require that its clients know an extension. We know the one of another Ramet. */
+static bool extensions_fit(talk *t, const json_doc *d, agent_result *out)
+{
+    const json_node *list = json_get(d, json_get(d, &d->nodes[0], "capabilities"), "extensions");
+    for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
+        const char *uri = json_text(t->arena, d, json_get(d, v, "uri"));
+        if (!json_is(json_get(d, v, "required"), JSON_TRUE) ||
+            (uri && strcmp(uri, "urn:ramet:ext:session-rewind:v1") == 0))
+            continue;
+        agent_fail(out, "the agent requires the extension '%.200s', which is not supported here",
+                   uri ? uri : "");
+        return false;
+    }
+    return true;
+}
+
 static bool card_read(talk *t, const buf *text, agent_result *out)
 {
     json_doc d;
@@ -233,9 +214,11 @@ static bool card_read(talk *t, const buf *text, agent_result *out)
         agent_fail(out, "the agent's card is no JSON object");
         return false;
     }
+    if (!extensions_fit(t, &d, out))
+        return false;
     card_interface(t, &d, &url, &v1);
     const json_node *can = json_get(&d, json_get(&d, &d.nodes[0], "capabilities"), "streaming");
-    bool there = url && url_plain(url) && same_origin(url, t->set->url);
+    bool there = url && agent_url_plain(url) && same_origin(url, t->set->url);
     pthread_mutex_lock(&t->own->lock);
     free(t->own->card_url);
     t->own->card_url = xstrdup(there ? url : t->set->url);
@@ -405,9 +388,40 @@ static void remote_cancel(talk *t)
 
 /* ---- rounds */
 
-/* The user's answer to a question, as a message of the same task. */
-static const char *answer_message(talk *t, const char *answer)
+/* The decision that an answer in words is, as kagent's page would send it: yes or no, or an answer
+ * to each question, one a line. */
+static const char *decision_make(talk *t, const char *answer)
 {
+    buf b;
+    json_writer w;
+    size_t n = t->answer.questions;
+    buf_init(&b, A2A_REQUEST_BYTES);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    jw_kstr(&w, "decision_type", n || strcmp(answer, "approve") == 0 ? "approve" : "reject");
+    if (n) {
+        jw_key(&w, "ask_user_answers");
+        jw_array(&w);
+        for (size_t i = 0; i < n; i++) {
+            size_t line = i + 1 < n ? strcspn(answer, "\n") : strlen(answer);
+            jw_object(&w);
+            jw_key(&w, "answer");
+            jw_array(&w);
+            jw_strn(&w, answer, line);
+            jw_end_array(&w);
+            jw_end_object(&w);
+            answer += line + (answer[line] == '\n');
+        }
+        jw_end_array(&w);
+    }
+    jw_end_object(&w);
+    return buf_keep(&b, t->arena);
+}
+
+/* The user's answer to a question, as a message of the same task. */
+static const char *answer_message(talk *t, const agent_reply *given)
+{
+    const char *answer = given->text ? given->text : "", *decision = given->decision;
     buf b;
     json_writer w;
     char id[UUID_TEXT];
@@ -424,10 +438,15 @@ static const char *answer_message(talk *t, const char *answer)
         jw_kstr(&w, "contextId", t->answer.context);
     jw_key(&w, "parts");
     jw_array(&w);
-    if (t->answer.confirm)
-        jw_raw(&w, arena_printf(t->arena, "{%s\"data\":{\"decision_type\":\"%s\"}}",
-                                v1 ? "" : "\"kind\":\"data\",",
-                                strcmp(answer, "approve") == 0 ? "approve" : "reject"));
+    if (t->answer.request && !decision)
+        decision = decision_make(t, answer);
+    if (decision) {
+        jw_object(&w);
+        if (!v1)
+            jw_kstr(&w, "kind", "data");
+        jw_kraw(&w, "data", decision);
+        jw_end_object(&w);
+    }
     jw_object(&w);
     if (!v1)
         jw_kstr(&w, "kind", "text");
@@ -444,15 +463,15 @@ static const char *question_ask(talk *t)
     static const char options[] = "[{\"id\":\"approve\",\"name\":\"Approve\"},"
                                   "{\"id\":\"reject\",\"name\":\"Reject\"}]";
     char id[AGENT_CALL_ID];
-    const char *answer = NULL;
-    bool confirm = t->answer.confirm;
+    agent_reply answer = {0};
+    bool confirm = t->answer.request && !t->answer.questions;
     agent_question q = {agent_call_id(id), confirm ? "permission" : "input", t->answer.question,
-                        confirm ? options : NULL};
+                        confirm ? options : NULL, t->answer.request};
     int64_t asked = time_mono_us();
     if (!t->sink->ask(t->sink->arg, &q, &answer))
         return NULL;
     t->deadline += time_mono_us() - asked; /* the user's time does not count */
-    return answer_message(t, answer ? answer : "");
+    return answer_message(t, &answer);
 }
 
 /* Requests the rest of an answer whose stream broke off, or whose task continues after the

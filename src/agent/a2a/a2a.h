@@ -68,6 +68,15 @@ void a2a_context_choose(arena *a, const a2a_settings *o, const agent_turn *t, a2
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
                               const a2a_context *at);
 
+/* ------------------------------------------------------------------ parts (agent/a2a/part.c) */
+
+/* Writes a part of either version in the one that is wanted. */
+void a2a_part_write(arena *a, json_writer *w, const json_doc *d, const json_node *v, bool v1);
+/* Whether it is a file, or a JSON value that is not empty. */
+bool a2a_part_is_value(const json_doc *d, const json_node *v);
+/* Such a part as the list of parts of an entry; NULL: it is too large. */
+const char *a2a_part_normal(arena *a, const json_doc *d, const json_node *v);
+
 /* ------------------------------------------------------------------ what comes back */
 
 typedef enum {
@@ -96,7 +105,8 @@ typedef struct a2a_answer {
     const char *task, *context; /* as named by the agent; NULL: not yet */
     a2a_state state;
     const char *question; /* the agent's question */
-    bool confirm;         /* a yes-or-no question */
+    const char *request;  /* JSON array: the confirmations of ADK that ask it; NULL: none */
+    size_t questions;     /* those of the tool ask_user among them; 0: a yes-or-no question */
     char reason[A2A_REASON];
     int64_t code; /* JSON-RPC error code; 0: none */
 } a2a_answer;

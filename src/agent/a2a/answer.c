@@ -39,8 +39,8 @@ void a2a_answer_next(a2a_answer *an)
     buf_clear(&an->event);
     buf_clear(&an->whole);
     an->state = A2A_OPEN;
-    an->question = NULL;
-    an->confirm = false;
+    an->question = an->request = NULL;
+    an->questions = 0;
     an->code = 0;
     an->reason[0] = 0;
 }
@@ -181,25 +181,63 @@ static bool tool_emit(a2a_answer *an, const json_doc *d, const json_node *part)
     return true;
 }
 
-/* A part that is not text, as text; NULL if there is nothing to report. */
-static const char *part_note(const a2a_answer *an, const json_doc *d, const json_node *part)
+/* A message of ours with that part, as A2A 1.0. */
+static const char *value_body(const a2a_answer *an, const json_doc *d, const json_node *part,
+                              const json_node *metadata, const char *id)
 {
-    const json_node *file = json_get(d, part, "file"), *data = json_get(d, part, "data");
-    const char *url = text_of(an, d, file ? file : part, file ? "uri" : "url");
-    const char *name = text_of(an, d, file ? file : part, file ? "name" : "filename");
-    if (url)
-        return arena_printf(an->scratch, "[%s](%s)", name ? name : "file", url);
-    if (file || json_get(d, part, "raw"))
-        return arena_printf(an->scratch, "[file%s%s]", name ? " " : "", name ? name : "");
-    if (data && !(json_is(data, JSON_OBJECT) && !data->count))
-        return arena_printf(an->scratch, "```json\n%s\n```", json_raw(an->scratch, d, data));
-    return NULL;
+    buf b;
+    json_writer w;
+    buf_init(&b, A2A_EVENT_BYTES);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    jw_kstr(&w, "messageId", id);
+    jw_kstr(&w, "role", "ROLE_AGENT");
+    jw_key(&w, "parts");
+    jw_array(&w);
+    a2a_part_write(an->scratch, &w, d, part, true);
+    jw_end_array(&w);
+    if (json_is(metadata, JSON_OBJECT))
+        jw_kraw(&w, "metadata", json_raw(an->scratch, d, metadata));
+    jw_end_object(&w);
+    return buf_keep_whole(&b, an->scratch);
+}
+
+/* Reports a file or a value. The same one comes several times: in a message, in an artifact, in the
+ * task at the end. */
+static void value_emit(a2a_answer *an, const json_doc *d, const json_node *part,
+                       const json_node *metadata)
+{
+    char id[UUID_TEXT];
+    /* Without the metadata of the message, which differ from place to place. */
+    const char *body = value_body(an, d, part, NULL, "");
+    uint8_t digest[HASH_LEN];
+    char hex[2 * HASH_LEN + 1];
+    if (!body || an->keeps)
+        return;
+    sha_of(body, strlen(body), digest);
+    hex_encode(digest, HASH_LEN, hex);
+    if (known(an, arena_printf(an->scratch, "value %s", hex), true))
+        return;
+    agent_message m = {.id = uuid7(time_now_us(), id), .format = "a2a"};
+    m.body = value_body(an, d, part, metadata, m.id);
+    m.parts = a2a_part_normal(an->scratch, d, part);
+    if (m.parts && !an->sink->message(an->sink->arg, &m))
+        an->state = A2A_STOPPED;
+    entry_was_made(an);
 }
 
 typedef void text_fn(a2a_answer *an, const char *text);
 
-/* Joins all text of a list of parts; reports tool calls and thoughts on the way. */
-static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts, text_fn *emit)
+static void text_flush(a2a_answer *an, buf *text, text_fn *emit)
+{
+    if (text->n && an->state != A2A_STOPPED)
+        emit(an, text->data);
+    buf_clear(text);
+}
+
+/* Joins all text of a list of parts; reports tool calls, thoughts, files and values on the way. */
+static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts, text_fn *emit,
+                       const json_node *metadata)
 {
     buf text;
     buf_init(&text, A2A_EVENT_BYTES);
@@ -212,11 +250,13 @@ static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts
                 an->state = A2A_STOPPED;
             continue;
         }
-        t = t ? t : part_note(an, d, p);
+        if (!t && a2a_part_is_value(d, p)) {
+            text_flush(an, &text, emit);
+            value_emit(an, d, p, metadata);
+        }
         buf_puts(&text, t ? t : "");
     }
-    if (text.n && an->state != A2A_STOPPED)
-        emit(an, text.data);
+    text_flush(an, &text, emit);
     buf_release(&text);
 }
 
@@ -246,7 +286,8 @@ static void message_emit(a2a_answer *an, const json_doc *d, const json_node *mes
         return;
     if (!partial && known(an, text_of(an, d, message, "messageId"), false))
         return;
-    parts_emit(an, d, parts, partial ? text_emit_piece : text_emit_whole);
+    parts_emit(an, d, parts, partial ? text_emit_piece : text_emit_whole,
+               json_get(d, message, "metadata"));
 }
 
 /* A piece continues where the last one of its artifact ended. */
@@ -258,7 +299,8 @@ static void artifact_emit(a2a_answer *an, const json_doc *d, const json_node *ar
         an->artifact = arena_strdup(an->arena, id);
     if (piece && same && !an->apart)
         an->after = false;
-    parts_emit(an, d, json_get(d, artifact, "parts"), piece ? text_emit_piece : text_emit_artifact);
+    parts_emit(an, d, json_get(d, artifact, "parts"), piece ? text_emit_piece : text_emit_artifact,
+               json_get(d, artifact, "metadata"));
 }
 
 /* ------------------------------------------------------------------ states */
@@ -287,21 +329,59 @@ static remote_state state_read(const a2a_answer *an, const json_doc *d, const js
     return ST_GOES_ON;
 }
 
-/* ADK asks for confirmation with a call of this name, which contains the pending call. */
-static const char *confirmation(const a2a_answer *an, const json_doc *d, const json_node *parts)
+/* The questions of a call of the tool ask_user, one a line; counts them. */
+static const char *questions_text(a2a_answer *an, const json_doc *d, const json_node *args)
 {
+    const json_node *list = json_get(d, args, "questions");
+    const char *all = NULL;
+    for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
+        const char *text = text_of(an, d, v, "question");
+        all = arena_printf(an->arena, "%s%s%s", all ? all : "", all ? "\n" : "", text ? text : "?");
+        an->questions++;
+    }
+    return all;
+}
+
+/* One confirmation in words. A tool of a sub-agent waits inside of the call of that agent. */
+static const char *confirmation_text(a2a_answer *an, const json_doc *d, const json_node *data)
+{
+    const json_node *args = json_get(d, data, "args");
+    const json_node *call = json_get(d, args, "originalFunctionCall");
+    const json_node *payload = json_get(d, json_get(d, args, "toolConfirmation"), "payload");
+    const json_node *inner = json_get(d, payload, "hitl_parts");
+    if (json_is(inner, JSON_ARRAY) && inner->count == 1)
+        call = json_get(d, json_first(d, inner), "originalFunctionCall");
+    const char *name = text_of(an, d, call, "name");
+    const json_node *given = json_get(d, call, "args");
+    if (name && strcmp(name, "ask_user") == 0)
+        return questions_text(an, d, given);
+    return name ? arena_printf(an->arena, "May %s run with %s?", name,
+                               given ? json_raw(an->scratch, d, given) : "{}")
+                : "May it go on?";
+}
+
+/* ADK asks for confirmation with calls of this name, each of which contains a pending call. They
+ * are passed on whole. Returns what they ask in words; NULL: there is none. */
+static const char *confirmations_take(a2a_answer *an, const json_doc *d, const json_node *parts)
+{
+    const char *words = NULL, *request = NULL;
+    bool all_ask = true;
     for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
         const json_node *data = json_get(d, p, "data");
         if (!text_is(an, d, json_get(d, data, "name"), "adk_request_confirmation"))
             continue;
-        const json_node *args = json_get(d, data, "args");
-        const json_node *call = json_get(d, args, "originalFunctionCall");
-        const char *name = text_of(an, d, call, "name");
-        return name ? arena_printf(an->arena, "May %s run with %s?", name,
-                                   json_raw(an->scratch, d, json_get(d, call, "args")))
-                    : "May it go on?";
+        size_t before = an->questions;
+        const char *text = confirmation_text(an, d, data);
+        all_ask = all_ask && an->questions > before;
+        words = words ? arena_printf(an->arena, "%s\n%s", words, text ? text : "")
+                      : (text ? text : "May it go on?");
+        request = arena_printf(an->arena, "%s%s%s", request ? request : "", request ? "," : "",
+                               json_raw(an->scratch, d, data));
     }
-    return NULL;
+    if (!all_ask)
+        an->questions = 0;
+    an->request = request ? arena_printf(an->arena, "[%s]", request) : NULL;
+    return words;
 }
 
 /* A resumed task may be reported in its old state first: ignore a question that has been
@@ -311,8 +391,7 @@ static void question_take(a2a_answer *an, const json_doc *d, const json_node *me
     if (known(an, text_of(an, d, message, "messageId"), false))
         return;
     const json_node *parts = json_get(d, message, "parts");
-    const char *confirm = confirmation(an, d, parts), *text = parts_text(an, d, parts);
-    an->confirm = confirm != NULL;
+    const char *confirm = confirmations_take(an, d, parts), *text = parts_text(an, d, parts);
     an->question = *text     ? arena_strdup(an->arena, text)
                    : confirm ? confirm
                              : "The agent asks for more.";
@@ -347,16 +426,20 @@ static void status_emit(a2a_answer *an, const json_doc *d, const json_node *stat
     }
 }
 
-/* Reports the messages of a task that follow the user's last one. */
-static void history_emit(a2a_answer *an, const json_doc *d, const json_node *history)
+/* Reports the messages of a task that follow the user's last one, but not the message of its
+ * status, which follows. */
+static void history_emit(a2a_answer *an, const json_doc *d, const json_node *history,
+                         const json_node *status)
 {
     const json_node *from = NULL;
+    const char *last = text_of(an, d, json_get(d, status, "message"), "messageId");
     for (const json_node *m = json_first(d, history); m; m = json_next(d, history, m))
         if (!is_agents(an, d, m))
             from = m;
     for (const json_node *m = from ? json_next(d, history, from) : NULL; m;
          m = json_next(d, history, m))
-        message_emit(an, d, m);
+        if (!last || !text_is(an, d, json_get(d, m, "messageId"), last))
+            message_emit(an, d, m);
 }
 
 static void task_emit(a2a_answer *an, const json_doc *d, const json_node *task)
@@ -367,7 +450,7 @@ static void task_emit(a2a_answer *an, const json_doc *d, const json_node *task)
     if (id)
         an->task = arena_strdup(an->arena, id);
     if (!an->said.n && state != ST_GOES_ON)
-        history_emit(an, d, json_get(d, task, "history"));
+        history_emit(an, d, json_get(d, task, "history"), status);
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v))
         artifact_emit(an, d, v, false);
     status_emit(an, d, status);

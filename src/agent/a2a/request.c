@@ -8,6 +8,7 @@
  * when it is sent; no entry contains it.
  */
 #include "agent/a2a/a2a.h"
+#include "agent/transcript.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,37 +20,13 @@ static bool texts_equal(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* The message of this turn; for a new answer to an old message, that message. */
-static size_t message_find(const agent_turn *t)
-{
-    size_t i = t->n;
-    while (i && texts_equal(t->history[i - 1].turn_id, t->turn_id))
-        i--;
-    if (i == t->n)
-        while (i && t->history[i - 1].role == RAMET_USER)
-            i--;
-    return i;
-}
-
-/* The last part of an answer that was cut off says so. */
-static bool entry_is_cut(arena *a, const ramet_entry *e)
-{
-    json_doc d;
-    const json_node *last = NULL;
-    if (!e->parts || !json_parse(a, e->parts, strlen(e->parts), 0, &d, NULL))
-        return false;
-    for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p))
-        last = p;
-    return json_is(json_get(&d, json_get(&d, last, "data"), "turn"), JSON_STRING);
-}
-
 /* Whether the entries [first, end) are one turn on this branch, answered by this agent. */
 static bool turn_is_known(arena *a, const a2a_settings *o, const agent_turn *t, size_t first,
                           size_t end)
 {
     const ramet_entry *last = &t->history[end - 1];
     if (last->role != RAMET_ASSISTANT || !texts_equal(last->author, o->name) ||
-        entry_is_cut(a, last))
+        agent_entry_is_cut(a, last))
         return false;
     for (size_t i = first; i < end; i++)
         if (t->history[i].branch != t->branch)
@@ -87,7 +64,7 @@ static const char *context_make(arena *a, const a2a_settings *o, const agent_tur
 
 void a2a_context_choose(arena *a, const a2a_settings *o, const agent_turn *t, a2a_context *out)
 {
-    *out = (a2a_context){.message = message_find(t)};
+    *out = (a2a_context){.message = agent_message_index(t)};
     if (o->memory == A2A_READS_BACK) {
         out->id = t->session_id;
         out->is_complete = true;
@@ -104,72 +81,6 @@ static const char *text_of(arena *a, const json_doc *d, const json_node *v, cons
 {
     const char *s = json_text(a, d, json_get(d, v, key));
     return s ? s : "";
-}
-
-static const char *file_note(arena *a, const json_doc *d, const json_node *part)
-{
-    const char *name = text_of(a, d, part, "name"), *url = text_of(a, d, part, "url");
-    return arena_printf(a, "[file%s%s%s%s]", *name ? " " : "", name, *url ? ", " : "", url);
-}
-
-/* One part of an entry as a line of a transcript; NULL: it does not belong there. */
-static const char *part_line(arena *a, const json_doc *d, const json_node *part)
-{
-    const char *type = text_of(a, d, part, "type");
-    if (strcmp(type, "text") == 0)
-        return text_of(a, d, part, "text");
-    if (strcmp(type, "tool_call") == 0)
-        return arena_printf(a, "(calls %s: %s)", text_of(a, d, part, "name"),
-                            json_raw(a, d, json_get(d, part, "input")));
-    if (strcmp(type, "tool_result") == 0)
-        return arena_printf(a, "(result: %s)", json_raw(a, d, json_get(d, part, "output")));
-    if (strcmp(type, "file") == 0)
-        return file_note(a, d, part);
-    const json_node *data = json_get(d, part, "data");
-    if (strcmp(type, "data") == 0 && !json_get(d, data, "turn"))
-        return json_raw(a, d, data);
-    return NULL;
-}
-
-static const char *entry_lines(arena *a, const ramet_entry *e)
-{
-    static const char *const names[] = {"", "User", "Assistant", "Tool", "System"};
-    json_doc d;
-    const char *all = NULL;
-    if (!e->parts || !json_parse(a, e->parts, strlen(e->parts), 0, &d, NULL))
-        return *e->text ? arena_printf(a, "%s: %s\n\n", names[e->role], e->text) : "";
-    for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p)) {
-        const char *line = part_line(a, &d, p);
-        if (line && *line)
-            all = all ? arena_printf(a, "%s\n%s", all, line) : line;
-    }
-    return all ? arena_printf(a, "%s: %s\n\n", names[e->role], all) : "";
-}
-
-/* The newest entries that fit; "" if there is no conversation yet. */
-static const char *transcript_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t n)
-{
-    const char **lines = arena_array(a, n + 1, sizeof *lines);
-    size_t from = n, bytes = 0;
-    while (from) {
-        lines[from - 1] = entry_lines(a, &t->history[from - 1]);
-        bytes += strlen(lines[from - 1]);
-        if (bytes > (size_t)o->transcript)
-            break;
-        from--;
-    }
-    buf out;
-    buf_init(&out, A2A_REQUEST_BYTES);
-    buf_puts(&out, "The conversation so far, for your information; the message to answer follows "
-                   "behind it.\n\n");
-    size_t head = out.n;
-    if (from)
-        buf_puts(&out, "[earlier messages are left out]\n\n");
-    for (size_t i = from; i < n; i++)
-        buf_puts(&out, lines[i]);
-    const char *text = out.n > head && bytes ? arena_memdup(a, out.data, out.n) : "";
-    buf_release(&out);
-    return text;
 }
 
 /* ------------------------------------------------------------------ the message */
@@ -243,13 +154,29 @@ static void part_add(composer *c, const json_doc *d, const json_node *part)
     else if (strcmp(type, "file") == 0 && *url)
         part_url(c, url, text_of(c->arena, d, part, "name"),
                  text_of(c->arena, d, part, "media_type"));
-    else if (part_line(c->arena, d, part))
-        part_text(c, part_line(c->arena, d, part));
+    else if (transcript_part(c->arena, d, part))
+        part_text(c, transcript_part(c->arena, d, part));
+}
+
+/* The message of an entry as its client sent it; false: it came in another form. */
+static bool message_of(arena *a, const ramet_entry *e, json_doc *d)
+{
+    return e->format && strcmp(e->format, "a2a") == 0 && e->body &&
+           json_parse(a, e->body, strlen(e->body), 0, d, NULL) &&
+           json_is(json_get(d, &d->nodes[0], "parts"), JSON_ARRAY);
 }
 
 static void entry_add(composer *c, const ramet_entry *e)
 {
     json_doc d;
+    if (message_of(c->arena, e, &d)) {
+        const json_node *parts = json_get(&d, &d.nodes[0], "parts");
+        for (const json_node *p = json_first(&d, parts); p; p = json_next(&d, parts, p)) {
+            a2a_part_write(c->arena, &c->writer, &d, p, c->v1);
+            c->parts++;
+        }
+        return;
+    }
     if (!e->parts || !json_parse(c->arena, e->parts, strlen(e->parts), 0, &d, NULL)) {
         part_text(c, e->text);
         return;
@@ -261,7 +188,8 @@ static void entry_add(composer *c, const ramet_entry *e)
 static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
                         const a2a_context *at)
 {
-    const char *before = at->is_complete ? "" : transcript_make(c->arena, o, t, at->message);
+    const char *before =
+        at->is_complete ? "" : transcript_make(c->arena, t, at->message, (size_t)o->transcript);
     jw_key(&c->writer, "parts");
     jw_array(&c->writer);
     if (*before)
@@ -274,21 +202,40 @@ static void parts_write(composer *c, const a2a_settings *o, const agent_turn *t,
     jw_end_array(&c->writer);
 }
 
-/* Names the author, if the server has recorded one because the session belongs to another user. */
-static void initiator_write(composer *c, const ramet_entry *e)
+/* Whether a key of the metadata is meant for this server: the remote agent may be one, too, and
+ * would do it again. */
+static bool key_is_ours(const char *key)
+{
+    return strstr(key, "kagent_rewind_before_invocation_id") ||
+           strncmp(key, "urn:ramet:ext:session-rewind:v1", 31) == 0;
+}
+
+/* The metadata of the client's message, with the author if the server has recorded one because the
+ * session belongs to another user. */
+static void metadata_write(composer *c, const ramet_entry *e)
 {
     json_doc d;
-    if (!e->format || strcmp(e->format, "a2a") != 0 || !e->body ||
-        !json_parse(c->arena, e->body, strlen(e->body), 0, &d, NULL))
+    const json_node *v;
+    bool any = false;
+    if (!message_of(c->arena, e, &d))
         return;
-    const char *who = json_text(
-        c->arena, &d, json_get(&d, json_get(&d, &d.nodes[0], "metadata"), "initiated_by"));
-    if (!who)
+    const json_node *metadata = json_get(&d, &d.nodes[0], "metadata");
+    if (!json_is(metadata, JSON_OBJECT))
         return;
-    jw_key(&c->writer, "metadata");
-    jw_object(&c->writer);
-    jw_kstr(&c->writer, "initiated_by", who);
-    jw_end_object(&c->writer);
+    for (const json_node *k = json_first(&d, metadata); k; k = json_next(&d, metadata, v)) {
+        const char *key = json_text(c->arena, &d, k);
+        v = json_next(&d, metadata, k);
+        if (key_is_ours(key))
+            continue;
+        if (!any) {
+            jw_key(&c->writer, "metadata");
+            jw_object(&c->writer);
+        }
+        any = true;
+        jw_kraw(&c->writer, key, json_raw(c->arena, &d, v));
+    }
+    if (any)
+        jw_end_object(&c->writer);
 }
 
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
@@ -309,7 +256,7 @@ const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn 
         jw_kstr(&c.writer, "contextId", at->id);
     parts_write(&c, o, t, at);
     if (last)
-        initiator_write(&c, last);
+        metadata_write(&c, last);
     jw_end_object(&c.writer);
     return buf_keep_whole(&out, a);
 }

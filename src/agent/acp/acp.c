@@ -241,9 +241,10 @@ static void tool(talk *k, const message *m, const json_node *u)
 static void permission(talk *k, const message *m)
 {
     const json_node *all = message_at(m, m->params, "options");
-    const char *title = message_text(m, m->params, "toolCall.title"), *answer = NULL;
+    const char *title = message_text(m, m->params, "toolCall.title");
     call *c = call_update(k, m, message_at(m, m->params, "toolCall"));
     char id[AGENT_CALL_ID];
+    agent_reply answer = {0};
     if (c && c->name && *c->name) {
         call_emit(k, c);
         title = title ? title : c->name;
@@ -258,14 +259,14 @@ static void permission(talk *k, const message *m)
             buf_printf(&b, "%s{\"id\":%s,\"name\":%s}", b.n > 1 ? "," : "", own, name ? name : own);
     }
     buf_putc(&b, ']');
-    agent_question q = {agent_call_id(id), "permission", title ? title : "May I?", b.data};
+    agent_question q = {agent_call_id(id), "permission", title ? title : "May I?", b.data, NULL};
     k->stop |= !k->sink->ask(k->sink->arg, &q, &answer);
     buf_release(&b);
     reply(k, m,
-          k->stop || !answer
+          k->stop || !answer.text
               ? "{\"outcome\":{\"outcome\":\"cancelled\"}}"
               : arena_printf(k->arena, "{\"outcome\":{\"outcome\":\"selected\",\"optionId\":%s}}",
-                             json_quote(k->arena, answer)));
+                             json_quote(k->arena, answer.text)));
 }
 
 static void request(talk *k, const message *m)

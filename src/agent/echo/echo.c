@@ -195,11 +195,12 @@ static bool command_slow(speech *e, const char *rest)
 static bool question_ask(speech *e, const char *kind, const char *text, const char *options)
 {
     char id[AGENT_CALL_ID];
-    const char *answer = NULL;
-    agent_question q = {agent_call_id(id), kind, text, options};
+    agent_reply answer = {0};
+    agent_question q = {agent_call_id(id), kind, text, options, NULL};
     if (!goes_on(e, e->sink->ask(e->sink->arg, &q, &answer)))
         return false;
-    return speak(e, arena_printf(e->arena, "You answered: %s", answer ? answer : "nothing"));
+    return speak(e,
+                 arena_printf(e->arena, "You answered: %s", answer.text ? answer.text : "nothing"));
 }
 
 static bool command_ask(speech *e, const char *rest)

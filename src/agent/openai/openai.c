@@ -249,18 +249,18 @@ static bool results_ask(rounds *r, openai_stream *st)
                               openai_call_input(st, &st->calls[i])));
     for (size_t i = 0; i < st->n_calls; i++) {
         const openai_call *c = &st->calls[i];
-        const char *answer = NULL;
+        agent_reply answer = {0};
         char id[AGENT_CALL_ID];
         agent_question q = {agent_call_id(id), "input",
                             arena_printf(r->arena,
                                          "The model calls %s with %s. What is the result?", c->name,
                                          openai_call_input(st, c)),
-                            NULL};
+                            NULL, NULL};
         int64_t asked = time_mono_us();
         if (!r->sink->ask(r->sink->arg, &q, &answer))
             return false;
         r->deadline += time_mono_us() - asked; /* a person's time is not the model's */
-        const char *output = json_quote(r->arena, answer ? answer : "");
+        const char *output = json_quote(r->arena, answer.text ? answer.text : "");
         if (!r->sink->tool_result(r->sink->arg, c->id, output, false))
             return false;
         entry_push(r, RAMET_TOOL,
@@ -320,6 +320,7 @@ const agent_kind agent_openai = {
     .about = "a model behind an OpenAI-compatible chat endpoint",
     .settings = settings,
     .early = true,
+    .takes_options = true,
     .open = openai_open,
     .close = openai_close,
     .run = openai_run,

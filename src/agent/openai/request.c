@@ -56,10 +56,20 @@ static const char *hash_hex(arena *a, const char *s)
 }
 
 /* The options a session may set. The endpoint checks their values. */
-static const char *const session_options[] = {
-    "temperature", "top_p",      "max_tokens",       "max_completion_tokens",
-    "seed",        "stop",       "reasoning_effort", "response_format",
-    "tools",       "tool_choice"};
+static const char *const session_options[] = {"temperature",
+                                              "top_p",
+                                              "max_tokens",
+                                              "max_completion_tokens",
+                                              "seed",
+                                              "stop",
+                                              "reasoning_effort",
+                                              "response_format",
+                                              "tools",
+                                              "tool_choice",
+                                              "parallel_tool_calls",
+                                              "presence_penalty",
+                                              "verbosity",
+                                              "frequency_penalty"};
 
 /* Merges the members of a JSON object that are in `only` (NULL: all except those the agent
  * sets). */
@@ -313,7 +323,8 @@ static void part_piece(composer *c, const ramet_entry *e, const json_doc *d, con
             one.image = url;
         else
             one.text = file_note(c->arena, url, part_text(c->arena, d, part, "name"), media);
-    } else if (strcmp(type, "data") == 0 && e->role != RAMET_ASSISTANT) {
+    } else if (strcmp(type, "data") == 0 && e->role != RAMET_ASSISTANT &&
+               !json_get(d, json_get(d, part, "data"), "question_id")) {
         one.text = value_text(c->arena, d, json_get(d, part, "data"), "");
     }
     if (one.image || (one.text && *one.text))
@@ -420,6 +431,33 @@ static void entry_write(composer *c, const ramet_entry *e)
     }
 }
 
+static bool has_mark(arena *a, const ramet_entry *e, const char *mark)
+{
+    json_doc d;
+    if (!e->parts || !strstr(e->parts, mark) ||
+        !json_parse(a, e->parts, strlen(e->parts), 0, &d, NULL))
+        return false;
+    for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p))
+        if (strcmp(part_text(a, &d, json_get(&d, p, "data"), "type"), mark) == 0)
+            return true;
+    return false;
+}
+
+/* Whether an entry is a question to the user, or its answer, between a tool call and its result.
+ * Endpoints want nothing between the two, and the result tells what came of it. */
+static bool asks_in_call(const composer *c, const ramet_entry *history, size_t i)
+{
+    bool waits = false;
+    for (size_t k = 0; k < c->calls.n; k++)
+        waits = waits || !c->calls.items[k].answered;
+    if (!waits)
+        return false;
+    const ramet_entry *e = &history[i];
+    if (e->role == RAMET_USER && i)
+        e = &history[i - 1];
+    return e->role == RAMET_ASSISTANT && has_mark(c->arena, e, "question");
+}
+
 static const char *system_text(arena *a, const openai_settings *o, const agent_turn *t)
 {
     json_doc d;
@@ -442,7 +480,8 @@ static bool messages_write(arena *a, const ramet_entry *history, size_t n, const
     if (*system)
         message_text(&c, "system", system);
     for (size_t i = 0; i < n; i++)
-        entry_write(&c, &history[i]);
+        if (!asks_in_call(&c, history, i))
+            entry_write(&c, &history[i]);
     answer_close(&c);
     jw_end_array(w);
     bool fine = !c.text.over;

@@ -373,9 +373,9 @@ static bool calls_emit(openai_stream *st)
 static const char *finish_wrong(const char *finish)
 {
     if (strcmp(finish, "length") == 0)
-        return "the answer reached the limit of tokens";
+        return AGENT_OUT_OF_TOKENS;
     if (strcmp(finish, "content_filter") == 0)
-        return "the provider's content filter stopped the answer";
+        return AGENT_FILTERED;
     return strcmp(finish, "error") == 0 ? "the provider stopped with an error" : NULL;
 }
 
