@@ -152,7 +152,7 @@ static const char *folder_given(const cli *c)
     return NULL;
 }
 
-/* There --user names the owner of the token, or who is erased. */
+/* There --user names the owner of the token, or the user to erase. */
 static bool names_user(const cli *c)
 {
     return strcmp(c->cmd->name, "token") == 0 || strcmp(c->cmd->name, "erase") == 0;

@@ -50,6 +50,15 @@ static part_text part_render(cli *c, const json_doc *d, const json_node *part)
     return out;
 }
 
+/* Whether a part only marks a question to the user, or its answer: the text says it. */
+static bool is_mark(cli *c, const json_doc *d, const json_node *part)
+{
+    const json_node *data = json_get(d, part, "data");
+    const char *type = json_text(c->mem, d, json_get(d, data, "type"));
+    return type && ((strcmp(type, "question") == 0 && json_get(d, data, "kind")) ||
+                    (strcmp(type, "answer") == 0 && json_get(d, data, "question_id")));
+}
+
 part_text *entry_parts(cli *c, const ramet_entry *e, size_t *n)
 {
     json_doc d;
@@ -57,6 +66,8 @@ part_text *entry_parts(cli *c, const ramet_entry *e, size_t *n)
     if (e->parts && json_parse(c->mem, e->parts, strlen(e->parts), 0, &d, NULL)) {
         const json_node *root = &d.nodes[0];
         for (const json_node *v = json_first(&d, root); v; v = json_next(&d, root, v)) {
+            if (is_mark(c, &d, v))
+                continue;
             part_text p = part_render(c, &d, v);
             VEC_PUSH(c->mem, &list, p);
         }

@@ -488,12 +488,15 @@ const command_def cli_commands[] = {
     .examples = EXAMPLES({"members @ set ann writer", "let ann write"}),
 },
 {
-    .name = "sandbox", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "add NAME | list | rm NAME", .run = cmd_sandbox,
+    .name = "sandbox", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "add NAME [--opencode URL] | list | rm NAME", .run = cmd_sandbox,
     .summary = "Create, list and remove sandboxes",
     .about = "A sandbox groups trees that belong together; only its owner sees it. The sandbox default always "
-             "exists: it contains the sessions that are in no other. A fork stays in its parent's sandbox. Removing a sandbox keeps its sessions.",
+             "exists: it contains the sessions that are in no other. A fork stays in its parent's sandbox. Removing a sandbox keeps its sessions.\n\n"
+             "With --opencode, 'ramet serve' reads in the sessions of that OpenCode server, follows it, and lets it answer in the sessions of the sandbox.",
     .args = ARGS({.name = "ACTION", .text = "add, list or rm", .choices = "add|list|rm"}, MAYBE("NAME", "the sandbox", WORD_ANY)),
-    .examples = EXAMPLES({"sandbox add work", "create a sandbox"}, {"new 'Trip to Lisbon' --sandbox work", "a session in it"},
+    .options = OPTIONS(VALUE("opencode", 0, OPT_TEXT, "URL", "with add: the OpenCode server in it"),
+                       VALUE("password-file", 0, OPT_TEXT, "FILE", "with add: a file with its password, which the server reads")),
+    .examples = EXAMPLES({"sandbox add work", "create a sandbox"}, {"sandbox add work --opencode http://127.0.0.1:4096", "one with an OpenCode server in it"}, {"new 'Trip to Lisbon' --sandbox work", "a session in it"},
                          {"list --sandbox work", "the sessions in it"}),
 },
 {
@@ -588,7 +591,7 @@ const command_def cli_commands[] = {
     .summary = "Take content out of the store for good: an entry, a session, a tree, a user",
     .about = "What is erased is gone from every fork at once, with its copies, attachments, search words, titles and everything else that was made "
              "from it; an entry keeps its place, id and hash. A store that is a file is written anew. There is no way back. Here --user names "
-             "who is erased, and RAMET_USER who asks. The reason is kept with each entry: it must not repeat what is erased.",
+             "the user to erase, and RAMET_USER the caller. The reason is kept with each entry: it must not repeat what is erased.",
     .args = ARGS(MAYBE("SESSION", "a session; with --tree also the id of a tree", WORD_SESSION), MAYBE("ENTRY", "an entry on its path", WORD_ANY)),
     .options = OPTIONS(FLAG("tree", 0, "the whole tree of the session"),
                        BRANCH_OPTION, REASON_OPTION,
@@ -676,7 +679,7 @@ const command_def cli_commands[] = {
 },
 {
     .name = "hold", .group = GROUP_KEEP, .flags = CMD_MAKES, .synopsis = "SESSION|TREE", .run = cmd_hold,
-    .summary = "Keep a session or a tree from being deleted, whoever asks",
+    .summary = "Protect a session or a tree from deletion by any user",
     .about = "What is on hold is not deleted, pruned, erased, removed by a rule of retention, or taken by 'ramet gc' after it was deleted. The owner of "
              "the tree sets a hold, or with --admin an administrator, whose hold only an administrator releases.",
     .args = ARGS({.name = "SESSION", .text = "the session, or the id of a tree", .word = WORD_SESSION}),

@@ -55,7 +55,8 @@ const form_schema form_shared_session = STRUCT("SharedSession", "",
 const form_schema form_sandbox = STRUCT("Sandbox", "A set of trees that belong together, visible to its owner only.",
     R("id", TEXT, "`default`: the trees in no other sandbox", AT(TEXT, id)),
     R("owner", TEXT, "", AT(TEXT, owner)),
-    R("created_at", TIME, "null for `default`", NUL, AT(TIME, created)));
+    R("created_at", TIME, "null for `default`", NUL, AT(TIME, created)),
+    F("opencode", TEXT, "URL of the OpenCode server in it", AT(TEXT, opencode), OMIT));
 #undef S
 const form_schema form_sandbox_list = LIST("SandboxList", "sandboxes", form_sandbox, "The caller's, `default` first.");
 

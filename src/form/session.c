@@ -138,7 +138,7 @@ const form_schema form_session = {
     F("forked_from", OBJECT, "null for a root, or if the caller may not see the parent", NUL, SELF(form_forked_from), WHEN(has_visible_parent)),
     F("merged_into", TEXT, "the session that it was last merged into", NUL, AT(TEXT, merged_into)),
     F("cache_root", TEXT, "the session whose provider cache contains the beginning of this history", NUL, AT(TEXT, cache_root)),
-    F("cache_root_shared", INT, "number of entries shared with it", AT(INT64, cache_root_shared)),
+    F("cache_root_shared", INT, "number of entries up to the last one that it appended; all, if it is this session", AT(INT64, cache_root_shared)),
     F("running", OBJECT, "the running turn", NUL, .of = &form_running, HOOK(running_write, NULL)),
     F("metadata", OBJECT, "as given", AT(SETTINGS, metadata)),
     F("archived", BOOL, "hidden from lists that do not ask for archived sessions", AT(BOOL, archived)),

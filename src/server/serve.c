@@ -10,6 +10,8 @@
 #include "server/server.h"
 
 #include "agent/agent.h"
+#include "agent/opencode/mirror.h"
+#include "face/a2a/push.h"
 #include "face/login/login.h"
 #include "identity/identity.h"
 #include "ramet/memory.h"
@@ -44,6 +46,7 @@ typedef struct server {
     ramet *store;
     auth *auth;
     agents *agents;
+    mirrors *mirrors; /* of linked sandboxes */
     live *live;
     turns *turns;
     metrics *metrics;
@@ -51,7 +54,8 @@ typedef struct server {
     http *http;
     rpc_server *rpc;
     url_fetch *url_fetch;
-    uint8_t link_key[32];
+    uint8_t link_key[32], push_key[32];
+    a2a_push *push;
     buf_budget answers;
     face_host host;
     char address[64]; /* of cfg->listen */
@@ -112,6 +116,18 @@ static const char *host_nearby_use(void *arg, arena *a, const char *url, const c
     return who ? who->name : NULL;
 }
 
+static const char *host_files(void *arg, arena *a, const char *name, const char *session,
+                              const ramet_entry *before, bool restore, char *message)
+{
+    agent *who = agents_find(((server *)arg)->agents, name);
+    if (who && who->kind->files)
+        return who->kind->files(
+            who, &(agent_files){.session = session, .message = before, .restore = restore}, a,
+            message);
+    snprintf(message, FACE_MESSAGE, "the agent of this session keeps no files");
+    return NULL;
+}
+
 static const char *host_agent_name(void *arg, size_t i)
 {
     agent *const *list;
@@ -124,6 +140,12 @@ static const char *host_agent_about(void *arg, size_t i)
     agent *const *list;
     size_t n = agents_list(((server *)arg)->agents, &list);
     return i < n ? list[i]->kind->about : NULL;
+}
+
+static bool host_agent_takes_options(void *arg, const char *name)
+{
+    const agent *found = agents_find(((server *)arg)->agents, name);
+    return found && found->kind->takes_options;
 }
 
 static const char *host_agent_default(void *arg)
@@ -147,6 +169,34 @@ static ramet_status link_key_make(server *s, ramet_error *err)
     else if (st != RAMET_OK)
         *err = *ramet_call_error(c);
     ramet_call_free(c);
+    return st;
+}
+
+static void host_push_added(void *arg)
+{
+    a2a_push_wake(((server *)arg)->push);
+}
+
+/* From the setting, which is not in the store, if there is one. */
+static ramet_status push_start(server *s, ramet_error *err)
+{
+    ramet_call *c = ramet_call_new(s->store, NULL, NULL);
+    const char *setting = s->cfg->cookie_key;
+    ramet_status st = RAMET_OK;
+    if (*setting) {
+        const char *text = arena_printf(ramet_call_arena(c), "a2a push\n%s", setting);
+        sha_of(text, strlen(text), s->push_key);
+    } else {
+        st = ramet_secret_keep(c, "a2a push", s->push_key);
+        if (st != RAMET_OK)
+            *err = *ramet_call_error(c);
+    }
+    ramet_call_free(c);
+    if (st == RAMET_OK)
+        s->push = a2a_push_start(&(a2a_push_config){.store = s->store,
+                                                    .turns = s->turns,
+                                                    .key = s->push_key,
+                                                    .private_urls = s->cfg->private_pushes});
     return st;
 }
 
@@ -189,7 +239,8 @@ static void cors_headers(const server *s, request *q, const char *methods)
         return;
     request_add_header(q, "Access-Control-Allow-Methods", methods);
     request_add_header(q, "Access-Control-Allow-Headers",
-                       "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
+                       "A2A-Extensions, A2A-Version, Authorization, Content-Type, Idempotency-Key, "
+                       "If-Match, If-None-Match, "
                        "Last-Event-ID, X-API-Key, X-Client-ID, X-Ramet-Position, X-Ramet-Share, "
                        "X-Request-ID, X-User-Id");
     request_add_header(q, "Access-Control-Max-Age", "600");
@@ -490,9 +541,10 @@ static void ready_announce(const server *s)
     printf("listening on %s\n"
            "  %s/      the page, for a browser\n"
            "  %s/docs  the API, to read\n"
+           "  export OPENAI_BASE_URL=%s/openai/v1  for clients of OpenAI's API\n"
            "  store: %s\n"
            "  Ctrl-C stops it\n",
-           base, base, base, ramet_where(store_where(s)));
+           base, base, base, base, ramet_where(store_where(s)));
     if (*s->cfg->grpc) {
         colon = strrchr(s->cfg->grpc, ':');
         printf("  gRPC: %.*s:%d\n", (int)(colon - s->cfg->grpc), s->cfg->grpc,
@@ -527,10 +579,18 @@ static ramet_status agents_start(server *s, ramet_error *err)
     if (*cfg->title_agent && !agents_find(s->agents, cfg->title_agent))
         return start_fail(err, RAMET_INVALID, "title-agent",
                           "title-agent names no agent that is configured");
+    if (*cfg->a2a_root && !agents_find(s->agents, cfg->a2a_root))
+        return start_fail(err, RAMET_INVALID, "a2a-root",
+                          "a2a-root names no agent that is configured");
     if (*cfg->suggest_agent && !agents_find(s->agents, cfg->suggest_agent))
         return start_fail(err, RAMET_INVALID, "suggest-agent",
                           "suggest-agent names no agent that is configured");
     return RAMET_OK;
+}
+
+static void mirror_note(const char *sandbox, const char *text)
+{
+    log_line(LOG_WARN, "the OpenCode server of a sandbox", "sandbox", sandbox, "error", text, NULL);
 }
 
 static ramet_status parts_start(server *s, ramet_error *err)
@@ -553,8 +613,11 @@ static ramet_status parts_start(server *s, ramet_error *err)
     if (!s->turns)
         return err->status;
     st = link_key_make(s, err);
+    if (st == RAMET_OK)
+        st = push_start(s, err);
     if (st != RAMET_OK)
         return st;
+    s->mirrors = mirrors_start(s->store, s->agents, mirror_note);
     s->url_fetch = url_fetch_new(s->cfg, s->store);
     s->host = (face_host){.store = s->store,
                           .version = RAMET_VERSION,
@@ -562,17 +625,27 @@ static ramet_status parts_start(server *s, ramet_error *err)
                           .nearby = host_nearby,
                           .nearby_use = host_nearby_use,
                           .agent_name = host_agent_name,
+                          .files = host_files,
                           .agent_about = host_agent_about,
+                          .agent_takes_options = host_agent_takes_options,
                           .agent_default = host_agent_default,
+                          .openai_record = s->cfg->openai_record,
                           .agents_listed = strcmp(s->cfg->kagent_agents, "listed") == 0,
                           .count = host_count,
                           .public_url = s->cfg->public_url,
                           .secured = strcmp(s->cfg->auth, "local") != 0,
+                          .issuer = strcmp(s->cfg->auth, "oidc") == 0 ? s->cfg->oidc_issuer : NULL,
+                          .a2a_root = s->cfg->a2a_root,
+                          .a2a_pure_cards = strcmp(s->cfg->a2a_cards, "pure") == 0,
+                          .grpc = s->cfg->http2,
                           .live = s->live,
                           .turns = s->turns,
                           .link_key = s->link_key,
                           .attachment_max = s->cfg->attachment_max,
                           .private_urls = s->cfg->private_urls,
+                          .private_pushes = s->cfg->private_pushes,
+                          .push_key = s->push_key,
+                          .push_added = host_push_added,
                           .fetch = host_fetch,
                           .arg = s};
     about_bind(&(about_parts){.metrics = s->metrics,
@@ -614,7 +687,9 @@ static void parts_end(server *s)
     }
     pool_free(s->pool);
     url_fetch_free(s->url_fetch);
+    a2a_push_stop(s->push);
     turns_free(s->turns);
+    mirrors_stop(s->mirrors);
     agents_free(s->agents);
     if (s->live) {
         live_free(s->live);

@@ -10,12 +10,11 @@
  */
 #include "server/url_fetch.h"
 
+#include "base/address.h"
 #include "base/curl_setup.h"
 #include "base/util.h"
 #include "ramet/memory.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,47 +45,11 @@ struct url_fetch {
 
 /* ------------------------------------------------------------------- addresses */
 
-static bool private_v4(uint32_t a)
-{
-    static const struct {
-        uint32_t net;
-        int bits;
-    } nets[] = {{0x00000000, 8},  {0x0a000000, 8},  {0x64400000, 10}, {0x7f000000, 8},
-                {0xa9fe0000, 16}, {0xac100000, 12}, {0xc0000000, 24}, {0xc0a80000, 16},
-                {0xc6120000, 15}, {0xe0000000, 4},  {0xf0000000, 4}};
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
-        if (a >> (32 - nets[i].bits) == nets[i].net >> (32 - nets[i].bits))
-            return true;
-    return false;
-}
-
-static uint32_t v4_in(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
-}
-
-static bool private_v6(const uint8_t a[16])
-{
-    static const uint8_t zeros[16], nat64[12] = {0, 0x64, 0xff, 0x9b};
-    if (memcmp(a, zeros, 10) == 0) /* unspecified, loopback, IPv4-mapped */
-        return (a[10] == 0 && a[11] == 0) || private_v4(v4_in(a + 12));
-    if (memcmp(a, nat64, 12) == 0)
-        return private_v4(v4_in(a + 12));
-    if (a[0] == 0x20 && a[1] == 0x02)
-        return private_v4(v4_in(a + 2));
-    return (a[0] & 0xfe) == 0xfc || (a[0] == 0xfe && (a[1] & 0xc0) >= 0x80) || a[0] == 0xff;
-}
-
 static curl_socket_t socket_open(void *arg, curlsocktype purpose, struct curl_sockaddr *at)
 {
     errand *e = arg;
     (void)purpose;
-    bool bad = at->family != AF_INET && at->family != AF_INET6;
-    if (at->family == AF_INET)
-        bad = private_v4(ntohl(((struct sockaddr_in *)&at->addr)->sin_addr.s_addr));
-    else if (at->family == AF_INET6)
-        bad = private_v6(((struct sockaddr_in6 *)&at->addr)->sin6_addr.s6_addr);
-    if (bad && !e->fetcher->cfg->private_urls)
+    if (address_is_private(&at->addr) && !e->fetcher->cfg->private_urls)
         return CURL_SOCKET_BAD;
     return socket(at->family, at->socktype | SOCK_CLOEXEC, at->protocol);
 }

@@ -8,14 +8,29 @@
 
 #include "form/native.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* The server that reads the file works in another folder. */
+static const char *path_absolute(cli *c, const char *path)
+{
+    char *here = path[0] == '/' ? NULL : getcwd(NULL, 0);
+    const char *whole = here ? arena_printf(c->mem, "%s/%s", here, path) : path;
+    free(here);
+    return whole;
+}
 
 static int sandbox_add(cli *c)
 {
     ramet_sandbox *b;
+    const char *file = opt_text(c, "password-file");
     if (c->argc < 2)
         return cli_error(c, RAMET_INVALID, "name", "give the sandbox a name");
-    if (lib->ramet_sandbox_add(c->call, c->argv[1], &b) != RAMET_OK)
+    ramet_sandbox_in in = {.id = c->argv[1], .opencode = opt_text(c, "opencode")};
+    if (file)
+        in.password_file = path_absolute(c, file);
+    if (lib->ramet_sandbox_add(c->call, &in, &b) != RAMET_OK)
         return cli_fail(c);
     if (c->json) {
         native_sandbox(json_begin(c), b);

@@ -14,30 +14,31 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* ------------------------------------------------------------------ errors */
 
-/* The names of A2A's own errors; NULL: an error of JSON-RPC. */
-static const char *error_reason(int code)
+/* Clients look for the words of the specifications: the message of an error begins with them. */
+static const char *error_words(arena *a, int code, const char *message)
 {
-    switch (code) {
-    case JSONRPC_TASK_NOT_FOUND:
-        return "TASK_NOT_FOUND";
-    case JSONRPC_NOT_CANCELABLE:
-        return "TASK_NOT_CANCELABLE";
-    case JSONRPC_NO_PUSH:
-        return "PUSH_NOTIFICATION_NOT_SUPPORTED";
-    case JSONRPC_UNSUPPORTED:
-        return "UNSUPPORTED_OPERATION";
-    case JSONRPC_CONTENT_TYPE:
-        return "CONTENT_TYPE_NOT_SUPPORTED";
-    case JSONRPC_NO_EXTENDED_CARD:
-        return "EXTENDED_AGENT_CARD_NOT_CONFIGURED";
-    case JSONRPC_VERSION:
-        return "VERSION_NOT_SUPPORTED";
-    default:
-        return NULL;
-    }
+    static const struct {
+        int code;
+        const char *words;
+    } known[] = {
+        {JSONRPC_NO_METHOD, "Method not found"},
+        {JSONRPC_TASK_NOT_FOUND, "Task not found"},
+        {JSONRPC_NOT_CANCELABLE, "Task cannot be canceled"},
+        {JSONRPC_NO_PUSH, "Push Notification is not supported"},
+        {JSONRPC_UNSUPPORTED, "This operation is not supported"},
+        {JSONRPC_CONTENT_TYPE, "Content type is not supported"},
+        {JSONRPC_NO_EXTENDED_CARD, "Extended Agent Card is not configured and not supported"},
+        {JSONRPC_EXTENSION, "Extension is not supported"},
+        {JSONRPC_VERSION, "Version is not supported"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].code == code)
+            return arena_printf(a, "%s: %s", known[i].words, message);
+    return message;
 }
 
 static void answer_begin(jsonrpc_call *r, bool events)
@@ -46,7 +47,7 @@ static void answer_begin(jsonrpc_call *r, bool events)
     buf_clear(&q->out);
     jw_init(&q->writer, &q->out, 0);
     q->status = 200;
-    q->type = events ? "text/event-stream" : NULL;
+    q->type = events ? "text/event-stream" : r->id ? NULL : A2A_JSON;
     if (events)
         buf_puts(&q->out, "data: ");
 }
@@ -54,26 +55,18 @@ static void answer_begin(jsonrpc_call *r, bool events)
 static void error_write(jsonrpc_call *r, int code, const char *message)
 {
     json_writer *w = &r->request->writer;
-    const char *reason = error_reason(code);
     jw_object(w);
     jw_kstr(w, "jsonrpc", "2.0");
     jw_kraw(w, "id", r->id);
     jw_key(w, "error");
     jw_object(w);
     jw_kint(w, "code", code);
-    jw_kstr(w, "message", message);
-    if (reason) {
+    jw_kstr(w, "message", error_words(r->request->arena, code, message));
+    /* Only A2A's own errors are explained. */
+    if (code > -32100 && code <= -32000) {
         jw_key(w, "data");
         jw_array(w);
-        jw_object(w);
-        jw_kstr(w, "@type", "type.googleapis.com/google.rpc.ErrorInfo");
-        jw_kstr(w, "reason", reason);
-        jw_kstr(w, "domain", "a2a-protocol.org");
-        jw_key(w, "metadata");
-        jw_object(w);
-        jw_kstr(w, "requestId", r->request->id);
-        jw_end_object(w);
-        jw_end_object(w);
+        a2a_error_info_write(w, a2a_error_of(code)->reason, r->request->id);
         jw_end_array(w);
     }
     jw_end_object(w);
@@ -88,6 +81,10 @@ void jsonrpc_fail(jsonrpc_call *r, int code, const char *fmt, ...)
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
     utf8_trim(message);
+    if (r->binding != A2A_OVER_JSONRPC) {
+        a2a_binding_fail(r, code, message);
+        return;
+    }
     bool events = r->method && r->method->stream && r->version == A2A_03;
     answer_begin(r, events);
     error_write(r, code, message);
@@ -125,6 +122,8 @@ void jsonrpc_refuse_turn(jsonrpc_call *r, const turn_error *e)
 json_writer *jsonrpc_result(jsonrpc_call *r)
 {
     answer_begin(r, false);
+    if (!r->id)
+        return &r->request->writer;
     jw_object(&r->request->writer);
     jw_kstr(&r->request->writer, "jsonrpc", "2.0");
     jw_kraw(&r->request->writer, "id", r->id);
@@ -134,7 +133,8 @@ json_writer *jsonrpc_result(jsonrpc_call *r)
 
 void jsonrpc_result_end(jsonrpc_call *r)
 {
-    jw_end_object(&r->request->writer);
+    if (r->id)
+        jw_end_object(&r->request->writer);
 }
 
 /* A strict 1.0 client refuses snake_case in keys, including those of metadata. */
@@ -144,6 +144,7 @@ a2a_view jsonrpc_view(const jsonrpc_call *r, const char *session, const char *ta
     return (a2a_view){.version = r->version,
                       .session = session,
                       .task = task,
+                      .page = r->kagent,
                       .stamp = true,
                       .stamp_key = strict ? A2A_REWIND_URI "/invocationId" : NULL};
 }
@@ -246,20 +247,6 @@ a2a_task *jsonrpc_task(jsonrpc_call *r, const char *id, ramet_session **session)
 
 /* ------------------------------------------------------------------ methods */
 
-static void jsonrpc_push(jsonrpc_call *r)
-{
-    jsonrpc_fail(r, JSONRPC_NO_PUSH,
-                 "this server pushes no notifications; subscribe to the task instead");
-}
-
-static void jsonrpc_card(jsonrpc_call *r)
-{
-    if (r->version == A2A_10)
-        jsonrpc_fail(r, JSONRPC_UNSUPPORTED, "there is no extended card");
-    else
-        jsonrpc_fail(r, JSONRPC_NO_EXTENDED_CARD, "there is no extended card");
-}
-
 static const jsonrpc_method methods[] = {
     {{"message/send", "SendMessage"}, false, jsonrpc_send},
     {{"message/stream", "SendStreamingMessage"}, true, jsonrpc_send},
@@ -267,12 +254,18 @@ static const jsonrpc_method methods[] = {
     {{NULL, "ListTasks"}, false, jsonrpc_list},
     {{"tasks/cancel", "CancelTask"}, false, jsonrpc_cancel},
     {{"tasks/resubscribe", "SubscribeToTask"}, true, jsonrpc_subscribe},
-    {{"tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"}, false, jsonrpc_push},
-    {{"tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"}, false, jsonrpc_push},
-    {{"tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"}, false, jsonrpc_push},
+    {{"tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"},
+     false,
+     jsonrpc_push_set},
+    {{"tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"},
+     false,
+     jsonrpc_push_get},
+    {{"tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"},
+     false,
+     jsonrpc_push_list},
     {{"tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"},
      false,
-     jsonrpc_push},
+     jsonrpc_push_delete},
     {{"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"}, false, jsonrpc_card}};
 
 static const jsonrpc_method *method_find(const char *name, a2a_version version)
@@ -285,14 +278,22 @@ static const jsonrpc_method *method_find(const char *name, a2a_version version)
 
 /* ------------------------------------------------------------------ one call */
 
-static bool version_read(jsonrpc_call *r)
+bool jsonrpc_version_read(jsonrpc_call *r)
 {
     request *q = r->request;
     const char *text = request_header(q, "A2A-Version");
     if (!text)
         text = request_query(q, "A2A-Version");
-    if (a2a_version_of(text, &r->version))
+    bool known = a2a_version_of(text, &r->version);
+    if (known && (r->version == A2A_10 || r->binding == A2A_OVER_JSONRPC))
         return true;
+    if (known) {
+        r->version = A2A_10;
+        jsonrpc_fail(
+            r, JSONRPC_VERSION,
+            "version 0.3 of A2A is not supported over this binding; send A2A-Version: 1.0");
+        return false;
+    }
     if (r->kagent) { /* as kagent's controller says it, before it reads the call */
         buf_clear(&q->out);
         q->status = 400;
@@ -324,8 +325,10 @@ static bool envelope_read(jsonrpc_call *r, const char **method)
     const char *version = json_text(r->request->arena, &r->doc, json_get(&r->doc, root, "jsonrpc"));
     *method = json_text(r->request->arena, &r->doc, json_get(&r->doc, root, "method"));
     r->params = json_get(&r->doc, root, "params");
-    bool id_fine = json_is(id, JSON_STRING) || json_is(id, JSON_NUMBER);
-    if (id_fine)
+    /* A call without an id is answered with null: both SDKs wait for an answer. */
+    bool has_id = json_is(id, JSON_STRING) || json_is(id, JSON_NUMBER);
+    bool id_fine = has_id || !id || json_is(id, JSON_NULL);
+    if (has_id)
         r->id = json_raw(r->request->arena, &r->doc, id);
     if (!json_is(root, JSON_OBJECT) || !version || strcmp(version, "2.0") != 0) {
         jsonrpc_fail(r, JSONRPC_INVALID, "the body must be one JSON-RPC 2.0 request");
@@ -333,7 +336,7 @@ static bool envelope_read(jsonrpc_call *r, const char **method)
     }
     if (!id_fine || !*method) {
         jsonrpc_fail(r, JSONRPC_INVALID, "%s",
-                     id_fine ? "method must be a text" : "id must be a text or a number");
+                     id_fine ? "method must be a text" : "id must be a text, a number or null");
         return false;
     }
     return true;
@@ -343,10 +346,41 @@ static bool params_read(jsonrpc_call *r)
 {
     if (json_is(r->params, JSON_NULL))
         r->params = NULL;
-    if (!r->params || json_is(r->params, JSON_OBJECT))
-        return true;
-    jsonrpc_fail(r, JSONRPC_PARAMS, "params must be an object");
-    return false;
+    if (r->params && !json_is(r->params, JSON_OBJECT)) {
+        jsonrpc_fail(r, JSONRPC_PARAMS, "params must be an object");
+        return false;
+    }
+    return r->version == A2A_03 || !r->params || a2a_params_names(r);
+}
+
+void jsonrpc_call_run(jsonrpc_call *r, const char *method)
+{
+    request *q = r->request;
+    r->method = method_find(method, r->version);
+    if (!r->method) {
+        jsonrpc_fail(r, JSONRPC_NO_METHOD, "version %s of A2A has no method '%.60s'",
+                     r->version == A2A_10 ? "1.0" : "0.3", method);
+        return;
+    }
+    extensions_read(r);
+    if (params_read(r) && face_call(q))
+        r->method->run(r);
+    if (q->out.over)
+        jsonrpc_fail(r, JSONRPC_INTERNAL, "the answer is too large; ask for a shorter history");
+}
+
+/* A body without a type counts as JSON. */
+static bool type_fits(jsonrpc_call *r)
+{
+    const char *type = request_header(r->request, "Content-Type");
+    size_t n = type ? strcspn(type, "; \t") : 0;
+    bool json = !n || (n == 16 && strncasecmp(type, "application/json", n) == 0) ||
+                (n > 17 && strncasecmp(type, "application/", 12) == 0 &&
+                 strncasecmp(type + n - 5, "+json", 5) == 0);
+    if (!json)
+        jsonrpc_fail(r, JSONRPC_CONTENT_TYPE, "a call must be application/json, not %.*s",
+                     (int)utf8_prefix(type, 60), type);
+    return json;
 }
 
 void jsonrpc_run(request *q, const char *agent, bool kagent)
@@ -354,24 +388,13 @@ void jsonrpc_run(request *q, const char *agent, bool kagent)
     jsonrpc_call r = {.request = q, .agent = agent, .kagent = kagent, .id = "null"};
     json_error e;
     const char *method;
-    if (kagent && !version_read(&r))
+    if ((kagent && !jsonrpc_version_read(&r)) || !type_fits(&r))
         return;
     if (!json_parse(q->arena, q->body.data, q->body.n, 0, &r.doc, &e)) {
         jsonrpc_fail(&r, JSONRPC_PARSE, "the body is not JSON that can be taken: %s, at byte %zu",
                      e.message, e.offset);
         return;
     }
-    if (!envelope_read(&r, &method) || (!kagent && !version_read(&r)))
-        return;
-    r.method = method_find(method, r.version);
-    if (!r.method) {
-        jsonrpc_fail(&r, JSONRPC_NO_METHOD, "version %s of A2A has no method '%.60s'",
-                     r.version == A2A_10 ? "1.0" : "0.3", method);
-        return;
-    }
-    extensions_read(&r);
-    if (params_read(&r) && face_call(q))
-        r.method->run(&r);
-    if (q->out.over)
-        jsonrpc_fail(&r, JSONRPC_INTERNAL, "the answer is too large; ask for a shorter history");
+    if (envelope_read(&r, &method) && (kagent || jsonrpc_version_read(&r)))
+        jsonrpc_call_run(&r, method);
 }

@@ -4,6 +4,7 @@
  * of a task, or rewinds the context; one with text and rewind metadata does both.
  */
 #include "face/a2a/a2a_face.h"
+#include "face/a2a/push.h"
 
 #include <string.h>
 #include <strings.h>
@@ -14,6 +15,7 @@ typedef struct sending {
     ramet_session *session; /* NULL: to be created */
     const char *rewind;     /* rewind to before this invocation; NULL: none */
     follow_in follow;
+    push_target push; /* where its task is to be told; url NULL: nowhere */
 } sending;
 
 /* ------------------------------------------------------------------ what is sent */
@@ -84,10 +86,8 @@ static bool configuration_read(sending *s)
     }
     const json_node *push =
         json_get(d, c, old ? "pushNotificationConfig" : "taskPushNotificationConfig");
-    if (json_is(push, JSON_OBJECT)) {
-        jsonrpc_fail(r, JSONRPC_NO_PUSH, "this server pushes no notifications");
+    if (push && !json_is(push, JSON_NULL) && !push_target_read(r, push, &s->push))
         return false;
-    }
     s->follow.stream = r->method->stream;
     if (old ? !jsonrpc_flag(r, c, "blocking", &blocking)
             : !jsonrpc_flag(r, c, "returnImmediately", &s->follow.immediate))
@@ -122,6 +122,17 @@ static bool places_fit(jsonrpc_call *r, const json_node *message)
     return true;
 }
 
+/* Version 0.3 tells parts apart by their kind. */
+static bool kinds_fit(jsonrpc_call *r, const json_node *message)
+{
+    size_t part;
+    if (r->version != A2A_03 || !json_is(json_get(&r->doc, message, "parts"), JSON_ARRAY) ||
+        a2a_kinds_fit(&r->doc, message, &part))
+        return true;
+    jsonrpc_fail(r, JSONRPC_PARAMS, "message.parts[%zu].kind must be text, file or data", part);
+    return false;
+}
+
 static bool message_read(sending *s)
 {
     jsonrpc_call *r = s->call;
@@ -131,7 +142,7 @@ static bool message_read(sending *s)
         jsonrpc_fail(r, JSONRPC_PARAMS, "message must be an object");
         return false;
     }
-    if (!places_fit(r, v))
+    if (!places_fit(r, v) || !kinds_fit(r, v))
         return false;
     if (!a2a_message_read(r->request->arena, &r->doc, v, &s->message, &why)) {
         jsonrpc_fail(r, JSONRPC_PARAMS, "message: %s", why ? why : "it cannot be read");
@@ -170,7 +181,7 @@ static void task_event(sending *s, const a2a_view *view, const a2a_task *t)
     json_writer w = event_open(r);
     jsonrpc_event_begin(&w, r->version, r->id, JSONRPC_EVENT_TASK);
     a2a_task_write(r->request->arena, &w, view, t, s->follow.history);
-    jsonrpc_event_end(&w, r->version);
+    jsonrpc_event_end(&w, r->version, r->id);
     buf_puts(&r->request->out, "\n\n");
 }
 
@@ -237,22 +248,115 @@ static bool rewind_run(sending *s)
     return false;
 }
 
+/* ------------------------------------------------------------------ who sends */
+
+/* Writes all members of an object except one. */
+static void members_write(arena *a, json_writer *w, const json_doc *d, const json_node *of,
+                          const char *without)
+{
+    const json_node *v;
+    for (const json_node *k = json_first(d, of); k; k = json_next(d, of, v)) {
+        const char *name = json_text(a, d, k);
+        v = json_next(d, of, k);
+        if (strcmp(name, without) != 0)
+            jw_kraw(w, name, json_raw(a, d, v));
+    }
+}
+
+/* A client with a share link is named in the message, for the agent and for all readers, whatever
+ * the message itself claims, as kagent's controller does. */
+static const char *body_signed(jsonrpc_call *r)
+{
+    arena *a = r->request->arena;
+    const json_doc *d = &r->doc;
+    const json_node *message = json_get(d, r->params, "message");
+    buf b;
+    json_writer w;
+    buf_init(&b, SIZE_MAX / 4);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    members_write(a, &w, d, message, "metadata");
+    jw_key(&w, "metadata");
+    jw_object(&w);
+    const json_node *metadata = json_get(d, message, "metadata");
+    if (json_is(metadata, JSON_OBJECT))
+        members_write(a, &w, d, metadata, A2A_INITIATED_KEY);
+    jw_kstr(&w, A2A_INITIATED_KEY, r->request->caller.user);
+    jw_end_object(&w);
+    jw_end_object(&w);
+    return buf_keep(&b, a);
+}
+
 /* ------------------------------------------------------------------ answers to questions */
 
-/* kagent's page sends a decision next to the text. */
-static const char *answer_text(sending *s, const turn_question *question)
+/* What a message says to a question: text, and the decision that kagent's page sends next to it. */
+typedef struct given {
+    const char *text;          /* NULL: none */
+    const json_node *decision; /* NULL: none */
+} given;
+
+static given given_read(sending *s)
 {
     arena *a = s->call->request->arena;
     const json_doc *d = &s->call->doc;
     const json_node *parts = json_get(d, json_get(d, s->call->params, "message"), "parts");
-    const char *text = NULL, *decision = NULL;
+    given g = {0};
     for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
         const char *t = json_text(a, d, json_get(d, p, "text"));
-        const char *given = json_text(a, d, json_get(d, json_get(d, p, "data"), "decision_type"));
-        text = t && *t ? text ? arena_printf(a, "%s\n%s", text, t) : t : text;
-        decision = given ? given : decision;
+        const json_node *data = json_get(d, p, "data");
+        g.text = t && *t ? g.text ? arena_printf(a, "%s\n%s", g.text, t) : t : g.text;
+        if (json_is(json_get(d, data, "decision_type"), JSON_STRING))
+            g.decision = data;
     }
-    return decision && (!text || strcmp(question->kind, "permission") == 0) ? decision : text;
+    return g;
+}
+
+/* The answers of a form, one line for each question. NULL: there are none. */
+static const char *form_text(arena *a, const json_doc *d, const json_node *decision)
+{
+    const json_node *list = json_get(d, decision, "ask_user_answers");
+    const char *all = NULL;
+    for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
+        const json_node *words = json_get(d, v, "answer");
+        const char *line = json_text(a, d, words);
+        for (const json_node *x = line ? NULL : json_first(d, words); x;
+             x = json_next(d, words, x)) {
+            const char *word = json_text(a, d, x);
+            line = line ? arena_printf(a, "%s, %s", line, word ? word : "") : word;
+        }
+        all = all ? arena_printf(a, "%s\n%s", all, line ? line : "") : line;
+    }
+    return all;
+}
+
+/* The decision on a call: approve or reject. Of several, all must be approved. */
+static const char *decision_on(arena *a, const json_doc *d, const json_node *decision)
+{
+    const char *type = json_text(a, d, json_get(d, decision, "decision_type"));
+    const json_node *each = json_get(d, decision, "decisions"), *v;
+    if (strcmp(type, "batch") != 0)
+        return type;
+    type = "approve";
+    for (const json_node *k = json_first(d, each); k; k = json_next(d, each, v)) {
+        v = json_next(d, each, k);
+        const char *one = json_text(a, d, v);
+        if (!one || strcmp(one, "approve") != 0)
+            type = "reject";
+    }
+    return type;
+}
+
+/* The answer in words. NULL: there is none. */
+static const char *answer_text(sending *s, const turn_question *question, const given *g)
+{
+    arena *a = s->call->request->arena;
+    const json_doc *d = &s->call->doc;
+    if (!g->decision)
+        return g->text;
+    if (strcmp(question->kind, "permission") == 0)
+        return decision_on(a, d, g->decision);
+    const char *form = form_text(a, d, g->decision);
+    return form ? form : g->text ? g->text : decision_on(a, d, g->decision);
 }
 
 /* Whether a word begins like one for yes (1) or for no (-1). */
@@ -295,25 +399,34 @@ static const char *option_of(sending *s, const turn_question *question, const ch
 static void question_answer(sending *s, const a2a_task *t)
 {
     jsonrpc_call *r = s->call;
-    turn_running running;
+    turn_question question;
     ramet_turn *turn;
     turn_error err;
-    if (!a2a_question_of(r->request, s->session, &running) || strcmp(running.turn, t->id) != 0) {
+    if (!a2a_question_of(r->request, s->session, t, &question)) {
         jsonrpc_fail(r, JSONRPC_UNSUPPORTED,
                      "the task is at work and waits for nothing; cancel it, or "
                      "send the message without taskId when it is over");
         return;
     }
-    const char *text = answer_text(s, running.question);
+    given g = given_read(s);
+    const char *text = answer_text(s, &question, &g);
     if (!text) {
         jsonrpc_fail(r, JSONRPC_PARAMS, "message.parts hold no text that answers");
         return;
     }
+    if (r->kagent && r->request->caller.share)
+        s->message.body = body_signed(r);
+    ramet_entry_in entry = a2a_entry_in(&s->message, NULL);
     turn_answer in = {.session = t->session,
                       .turn = t->id,
-                      .question = running.question->id,
-                      .text = option_of(s, running.question, text)};
-    s->follow.answered = running.question->id;
+                      .question = question.id,
+                      .text = option_of(s, &question, text),
+                      .decision =
+                          g.decision ? json_raw(r->request->arena, &r->doc, g.decision) : NULL,
+                      .entry = &entry};
+    if (s->push.url && !push_target_put(r, t->session, t->id, &s->push))
+        return;
+    s->follow.answered = question.id;
     turn_listener listener = jsonrpc_listener(r, t->session, &s->follow);
     if (!turns_answer(r->request->host->turns, r->request, &in, &listener, &turn, &err))
         jsonrpc_refuse_turn(r, &err);
@@ -326,47 +439,24 @@ static void question_answer(sending *s, const a2a_task *t)
 
 /* ------------------------------------------------------------------ new turns */
 
-/* Writes all members of an object except one. */
-static void members_write(arena *a, json_writer *w, const json_doc *d, const json_node *of,
-                          const char *without)
+/* The id of a task is known when its message is there; then the answer of the call is a stream
+ * already. So whether there is room for the destination was checked before. */
+static void push_begin(sending *s)
 {
-    const json_node *v;
-    for (const json_node *k = json_first(d, of); k; k = json_next(d, of, v)) {
-        const char *name = json_text(a, d, k);
-        v = json_next(d, of, k);
-        if (strcmp(name, without) != 0)
-            jw_kraw(w, name, json_raw(a, d, v));
-    }
-}
-
-/* A client with a share link is named in the message, for the agent and for all readers, whatever
- * the message itself claims, as kagent's controller does. */
-static const char *body_signed(jsonrpc_call *r)
-{
-    arena *a = r->request->arena;
-    const json_doc *d = &r->doc;
-    const json_node *message = json_get(d, r->params, "message");
-    buf b;
-    json_writer w;
-    buf_init(&b, SIZE_MAX / 4);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    members_write(a, &w, d, message, "metadata");
-    jw_key(&w, "metadata");
-    jw_object(&w);
-    const json_node *metadata = json_get(d, message, "metadata");
-    if (json_is(metadata, JSON_OBJECT))
-        members_write(a, &w, d, metadata, A2A_INITIATED_KEY);
-    jw_kstr(&w, A2A_INITIATED_KEY, r->request->caller.user);
-    jw_end_object(&w);
-    jw_end_object(&w);
-    return buf_keep(&b, a);
+    ramet_entry *e;
+    if (ramet_entry_get(s->call->request->call, s->session->id, 0, s->message.id, &e) == RAMET_OK &&
+        e->turn_id)
+        push_target_store(s->call, s->session->id, e->turn_id, &s->push);
 }
 
 static void turn_begin(sending *s)
 {
     request *q = s->call->request;
     turn_error err;
+    if (s->push.url && ramet_push_room(q->call) != RAMET_OK) {
+        jsonrpc_refuse(s->call);
+        return;
+    }
     if (s->call->kagent && q->caller.share)
         s->message.body = body_signed(s->call);
     ramet_entry_in entry = a2a_entry_in(&s->message, NULL);
@@ -377,6 +467,8 @@ static void turn_begin(sending *s)
     turn_listener listener = jsonrpc_listener(s->call, s->session->id, &s->follow);
     if (!turns_run(q->host->turns, q, &batch, &listener, &err))
         jsonrpc_refuse_turn(s->call, &err);
+    else if (s->push.url)
+        push_begin(s);
 }
 
 /* An unused context becomes a session with its id. */

@@ -58,7 +58,7 @@ static void one_end(request *q, void *arg)
 {
     task_answer *x = arg;
     if (x->sent)
-        jsonrpc_event_end(&q->writer, x->call.version);
+        jsonrpc_event_end(&q->writer, x->call.version, x->call.id);
     else
         jsonrpc_result_end(&x->call);
 }
@@ -131,8 +131,9 @@ void jsonrpc_subscribe(jsonrpc_call *r)
                      "the task is not running: it is %s", a2a_state_name(t->state, A2A_03));
         return;
     }
-    turn_listener listener =
-        jsonrpc_listener(r, t->session, &(follow_in){.stream = true, .history = -1});
+    turn_listener listener = jsonrpc_listener(
+        r, t->session,
+        &(follow_in){.stream = true, .history = -1, .to_the_end = r->version == A2A_10});
     if (!turns_join(r->request->host->turns, r->request, t->session, id, &listener, &err))
         jsonrpc_refuse_turn(r, &err);
 }

@@ -4,6 +4,7 @@
  * answers.
  */
 #include "face/agentpod/agentpod.h"
+#include "face/agentpod/opencode.h"
 #include "ramet/agentpod.h"
 #include "ramet/sandboxes.h"
 
@@ -60,7 +61,7 @@ void agentpod_fail(request *q, const char *code, const char *field, const char *
 const char *agentpod_session(request *q)
 {
     const char *id = face_path(q, "sessionId");
-    return *id ? id : NULL;
+    return *id ? pod_session_of(q->arena, id) : NULL;
 }
 
 ramet_call *agentpod_call(request *q)

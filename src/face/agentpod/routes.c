@@ -4,6 +4,7 @@
  * and body, /openapi.json, /docs and docs/api/agentpod.md.
  */
 #include "face/agentpod/agentpod.h"
+#include "face/agentpod/opencode.h"
 
 #include "face/kit/merge.h"
 #include "face/kit/rows.h"
@@ -13,6 +14,8 @@
 
 #define B1 "/api/v2/sandboxes/{sandboxId}"
 #define S1 B1 "/sessions/{sessionId}"
+#define O1 B1 "/opencode"
+#define P1 O1 "/session/{sessionId}"
 
 #define NUL             .nullable = true
 
@@ -65,6 +68,13 @@ SHAPE("SessionComparison", "Two sessions side by side.", R("sessionA", TEXT, "")
     R("divergenceIndex", INT, "index of the first message that differs; their length if none does"), R("commonMessageCount", INT, "messages before it"),
     R("uniqueToA", INT, "messages of A from there on"), R("uniqueToB", INT, "messages of B")),
 SHAPE("SessionTags", "The current tags.", SUCCESS, R("tags", ARRAY, "sorted")),
+SHAPE("OpenCodeSession", "A session in OpenCode's form.", R("id", TEXT, "`ses_…`, made of the session's id"), R("slug", TEXT, "the session's id in the other APIs"),
+    R("projectID", TEXT, "its tree"), R("directory", TEXT, ""), R("title", TEXT, ""), R("version", TEXT, ""), R("metadata", OBJECT, "as stored"),
+    F("agent", TEXT, ""), R("time", OBJECT, "`created`, `updated`, `archived?`, in milliseconds"), F("fork", OBJECT, "`sessionID` of what it was forked from"),
+    F("revert", OBJECT, "`messageID`: the first message that the last rewind has hidden")),
+SHAPE("OpenCodeMessage", "A message in OpenCode's form.", R("info", OBJECT, "OpenCode's UserMessage or AssistantMessage"), R("parts", ARRAY, "OpenCode's parts: text, reasoning, tool, file")),
+SHAPE("OpenCodePart", "A part of a message.", R("type", TEXT, "`text`; others are ignored"), F("text", TEXT, "")),
+SHAPE("OpenCodeDone", "It was done.", SUCCESS),
 SHAPE("TreeDeleted", "What was deleted, or would be.", R("deleted", ARRAY, "ids of sessions"), R("dryRun", BOOL, "")),
 NULL,
 };
@@ -138,6 +148,61 @@ ROUTE("POST", S1 "/messages/sync", ROLE_USER, .name = "syncMessages", .group = "
  .body = FIELDS(R("messages", ARRAY, "all of them, oldest first", .schema = "SyncMessage")),
  .statuses = E_WRITE " ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE BAD_ID PATH_FULL HEAD_MOVED",
  .example = "{\"messages\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Porto?\"}]}"),
+
+/* ------------------------------------------------------------------ OpenCode's routes */
+#define OC_MESSAGE F("messageID", TEXT, "a message"), F("messageId", TEXT, "the same, as AgentPod sends it")
+#define OC_PROMPT FIELDS(R("parts", ARRAY, "OpenCode's parts; their texts are taken", .schema = "OpenCodePart"), F("noReply", BOOL, "only append the message"), \
+                F("model", OBJECT, "`providerID`, `modelID`: for this message"))
+#define E_TURN E_WRITE " AGENT_NOT_FOUND TURN_RUNNING_ALREADY TOO_BUSY ENTRY_TOO_LARGE"
+ROUTE("GET", O1 "/session", ROLE_USER, .name = "opencodeSessions", .group = "OpenCode", .flags = READ,
+ .summary = "List the sessions of a sandbox in OpenCode's form", .success = 200, .run = pod_sessions_list, .statuses = E_BOX,
+ .about = "Answers with an array of OpenCodeSession, newest first. `@opencode-ai/sdk` works with the URL up to `/opencode` as its `baseUrl`. Ids have OpenCode's form and are made of ours; plain ids are taken, too.",
+ .query = FIELDS(F("limit", INT, "at most that many; default 100", .min = 1, .max = 100000))),
+ROUTE("POST", O1 "/session", ROLE_USER, .name = "opencodeCreate", .group = "OpenCode", .flags = WRITE,
+ .summary = "Create a session", .success = 200, .answer = "OpenCodeSession", .run = pod_session_create, .statuses = E_BOX " FORBIDDEN TITLE_TOO_LONG TOO_LARGE",
+ .body = FIELDS(F("title", TEXT, ""), F("metadata", OBJECT, "")), .example = "{\"title\": \"Trip to Lisbon\"}"),
+ROUTE("GET", O1 "/session/status", ROLE_USER, .name = "opencodeStatus", .group = "OpenCode", .flags = READ,
+ .summary = "Say which sessions are busy", .success = 200, .run = pod_status, .statuses = E_BOX, .about = "`{ID: {\"type\": \"busy\"}}`; all others are idle."),
+ROUTE("GET", P1, ROLE_USER, .name = "opencodeSession", .group = "OpenCode", .flags = READ,
+ .summary = "Get a session", .success = 200, .answer = "OpenCodeSession", .run = pod_session_get, .statuses = E_SEE),
+ROUTE("PATCH", P1, ROLE_USER, .name = "opencodeUpdate", .group = "OpenCode", .flags = WRITE,
+ .summary = "Change title and metadata", .success = 200, .answer = "OpenCodeSession", .run = pod_session_patch, .statuses = E_WRITE " TITLE_TOO_LONG TOO_LARGE",
+ .body = FIELDS(F("title", TEXT, ""), F("metadata", OBJECT, "replaces it")), .example = "{\"title\": \"Trip to Porto\"}"),
+ROUTE("DELETE", P1, ROLE_USER, .name = "opencodeDelete", .group = "OpenCode", .flags = WRITE,
+ .summary = "Delete a session", .success = 200, .answer = "OpenCodeDone", .run = pod_session_delete, .statuses = E_WRITE " HELD",
+ .about = "Its forks stay. It can be restored for a week."),
+ROUTE("GET", P1 "/children", ROLE_USER, .name = "opencodeChildren", .group = "OpenCode", .flags = READ,
+ .summary = "List the direct forks of a session", .success = 200, .run = pod_children, .statuses = E_SEE, .about = "An array of OpenCodeSession."),
+ROUTE("GET", P1 "/message", ROLE_USER, .name = "opencodeMessages", .group = "OpenCode", .flags = READ | ROUTE_PAGE,
+ .summary = "Read the messages of a session", .success = 200, .run = pod_messages_list, .statuses = E_SEE " ENTRY_NOT_FOUND",
+ .about = "An array of OpenCodeMessage, oldest first: the whole history, at most its newest 64,000 entries. With `limit` the newest, and `X-Next-Cursor` for `before` if there are earlier ones.",
+ .query = FIELDS(F("limit", INT, "at most that many messages", .min = 1, .max = 100000), F("before", TEXT, "only messages before this one"))),
+ROUTE("GET", P1 "/message/{messageId}", ROLE_USER, .name = "opencodeMessage", .group = "OpenCode", .flags = READ,
+ .summary = "Read a message", .success = 200, .answer = "OpenCodeMessage", .run = pod_message_get, .statuses = E_SEE " ENTRY_NOT_FOUND"),
+ROUTE("POST", P1 "/message", ROLE_USER, .name = "opencodePrompt", .group = "OpenCode", .flags = WRITE,
+ .summary = "Send a message and wait for the answer", .success = 200, .answer = "OpenCodeMessage", .run = pod_prompt, .statuses = E_TURN,
+ .body = OC_PROMPT, .example = "{\"parts\": [{\"type\": \"text\", \"text\": \"How long does it take?\"}]}"),
+ROUTE("POST", P1 "/prompt_async", ROLE_USER, .name = "opencodePromptAsync", .group = "OpenCode", .flags = WRITE,
+ .summary = "Send a message; the events tell the answer", .success = 200, .run = pod_prompt_async, .statuses = E_TURN, .body = OC_PROMPT,
+ .about = "Answers when the turn has begun.", .example = "{\"parts\": [{\"type\": \"text\", \"text\": \"How long does it take?\"}]}"),
+ROUTE("POST", P1 "/fork", ROLE_USER, .name = "opencodeFork", .group = "OpenCode", .flags = WRITE,
+ .summary = "Fork before a message, or at the end", .success = 200, .answer = "OpenCodeSession", .run = pod_fork, .statuses = E_WRITE " ENTRY_NOT_FOUND",
+ .about = "As in OpenCode the message itself is not in the fork. An unknown message is 404; in a rewound session, what was left is not in it.",
+ .body = FIELDS(OC_MESSAGE), .example = "{}"),
+ROUTE("POST", P1 "/revert", ROLE_USER, .name = "opencodeRevert", .group = "OpenCode", .flags = MOVE,
+ .summary = "Rewind before a message", .success = 200, .answer = "OpenCodeSession", .run = pod_revert, .statuses = E_WRITE " ENTRY_NOT_FOUND HEAD_MOVED",
+ .about = "An answer is reverted with the message that it answers. Nothing is lost by the next prompt: what was left stays as a branch.",
+ .body = FIELDS(OC_MESSAGE), .example = "{\"messageID\": \"e1\"}"),
+ROUTE("POST", P1 "/unrevert", ROLE_USER, .name = "opencodeUnrevert", .group = "OpenCode", .flags = MOVE,
+ .summary = "Take the last rewind back", .success = 200, .answer = "OpenCodeSession", .run = pod_unrevert, .statuses = E_WRITE " HEAD_MOVED",
+ .about = "If nothing was said since; otherwise nothing changes."),
+ROUTE("POST", P1 "/abort", ROLE_USER, .name = "opencodeAbort", .group = "OpenCode", .flags = MOVE,
+ .summary = "Cancel the running turn", .success = 200, .run = pod_abort, .statuses = E_WRITE, .about = "`true`, also if none runs."),
+ROUTE("GET", O1 "/event", ROLE_USER, .name = "opencodeEvents", .group = "OpenCode", .flags = READ | ROUTE_STREAM,
+ .summary = "Stream the events of a sandbox in OpenCode's form", .success = 200, .run = pod_events, .statuses = E_BOX,
+ .about = "`server.connected`, `server.heartbeat`, `session.created`, `session.updated`, `session.deleted`, `message.updated`, `message.part.updated`: each as `{id, type, properties}`. "
+          "A message is told when entries of it are recorded, whole.",
+ .query = FIELDS(F("after", INT, "events after this number", .min = 0, .max = INT64_MAX), F("token", TEXT, "API key, for clients that cannot send headers", .secret = true))),
 ROUTES_END,
 };
 
@@ -146,6 +211,7 @@ static const face_param params[] = {
     {"sessionId", "a session id, percent-encoded", "trip"},
     {"otherId", "another session of the sandbox", "trip"},
     {"tag", "a tag, percent-encoded", "experiment"},
+    {"messageId", "a message id", "e1"},
     {NULL, NULL, NULL},
 };
 

@@ -131,9 +131,11 @@ ROUTE("POST", "/api/tasks", ROLE_USER, .name = "kagentPutTask", .group = "Tasks"
  .statuses = E_WRITE " ENTRY_EXISTS ENTRY_TOO_LARGE",
  .example = "{\"id\": \"t1\", \"contextId\": \"trip\", \"kind\": \"task\", \"status\": {\"state\": \"completed\"}, \"history\": []}"),
 ROUTE("GET", "/api/tasks/{task_id}", ROLE_USER, .name = "kagentGetTask", .group = "Tasks", .flags = READ,
- .summary = "Get a task", .success = 200, .answer = "A2ATask", .run = kagent_task_get, .statuses = "TURN_NOT_FOUND"),
+ .summary = "Get a task", .success = 200, .answer = "A2ATask", .run = kagent_task_get, .statuses = "TURN_NOT_FOUND",
+ .about = "A task that a rewind has cut off is found, with `kagent_off_head: true` in its metadata."),
 ROUTE("DELETE", "/api/tasks/{task_id}", ROLE_USER, .name = "kagentDeleteTask", .group = "Tasks", .flags = WRITE,
- .summary = "Remove a task from the lists; its id cannot be used again", .success = 204, .run = kagent_task_delete, .statuses = "TURN_NOT_FOUND FORBIDDEN"),
+ .summary = "Remove a task from the lists; its id cannot be used again", .success = 204, .run = kagent_task_delete, .statuses = "FORBIDDEN",
+ .about = "Answers 204, too, if there is no such task that the caller may see."),
 
 /* ------------------------------------------------------------------ shares */
 ROUTE("POST", S1 "/shares", ROLE_USER, .name = "kagentShare", .group = "Share links", .flags = WRITE,

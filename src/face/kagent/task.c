@@ -76,7 +76,7 @@ static void tasks_write(request *q, a2a_version v, const task_answer *in)
     kagent_data(q);
     if (x->array)
         jw_array(&q->writer);
-    a2a_tasks_answer(q, &(a2a_answer){.view.version = v,
+    a2a_tasks_answer(q, &(a2a_answer){.view = {.version = v, .stamp = true, .page = true},
                                       .history = -1,
                                       .next = task_next,
                                       .keep = tasks_keep,
@@ -139,14 +139,23 @@ void kagent_task_get(request *q)
         &(task_answer){.message = "Successfully retrieved task", .live = true, .list = t, .n = 1});
 }
 
+/* As in kagent, a task that is not there, or that the client may not see, counts as deleted. */
 void kagent_task_delete(request *q)
 {
+    ramet_call *c = kagent_call(q);
+    const char *id = face_path(q, "task_id");
     a2a_task *t;
     ramet_session *s;
-    if (!task_load(q, &t, &s))
+    if (!c)
         return;
-    ramet_status st = ramet_task_delete(q->call, s->id, t->id);
-    if (st != RAMET_OK) {
+    ramet_status st = a2a_task_get(c, NULL, id, &t);
+    if (st == RAMET_OK)
+        st = ramet_session_get(c, t->session, &s);
+    bool seen =
+        st == RAMET_OK && (!q->caller.as_agent || a2a_session_is_of(q->arena, s, q->caller.agent));
+    if (seen)
+        st = ramet_task_delete(c, s->id, id);
+    if (st != RAMET_OK && (seen || ramet_status_http(st) != 404)) {
         kagent_error(q, st, "Failed to delete task", "Task not found");
         return;
     }
@@ -189,6 +198,23 @@ static bool session_for(request *q, const char *context, const char *task, ramet
     return false;
 }
 
+/* Version 0.3 tells parts apart by their kind. False: the answer is filled in. */
+static bool kinds_fit(request *q, a2a_version v, const a2a_message *list, size_t n)
+{
+    size_t part;
+    for (size_t i = 0; v == A2A_03 && i < n; i++)
+        if (!a2a_kinds_fit(list[i].doc, list[i].node, &part)) {
+            kagent_refuse(
+                q, 400,
+                arena_printf(q->arena,
+                             "Invalid request body: history[%zu]: parts[%zu].kind must be "
+                             "text, file or data",
+                             i, part));
+            return false;
+        }
+    return true;
+}
+
 static void head_moved(request *q, const char *session, bool moved)
 {
     if (moved)
@@ -214,7 +240,7 @@ void kagent_task_post(request *q)
                                    why));
         return;
     }
-    if (!session_for(q, context, in.id, &s, &made))
+    if (!kinds_fit(q, v, in.history, in.n) || !session_for(q, context, in.id, &s, &made))
         return;
     ramet_status st = a2a_task_put(q->call, s->id, &in, &out, &moved);
     if (st == RAMET_ENTRY_EXISTS)
@@ -277,11 +303,11 @@ void kagent_history_put(request *q)
     bool moved = false;
     if (!kagent_version(q, &v) ||
         !kagent_session(q, face_path(q, "session_id"), "Session not found", &s) ||
-        !messages_read(q, &list, &n))
+        !messages_read(q, &list, &n) || !kinds_fit(q, v, list, n))
         return;
     ramet_status st = a2a_history_put(q->call, s->id, list, n, &moved);
     if (st == RAMET_OK)
-        st = a2a_task_effective(q->call, s->id, false, &out);
+        st = a2a_task_effective(q->call, s->id, &out);
     if (st != RAMET_OK) {
         kagent_error(q, st, "Failed to set the effective history", "Session not found");
         return;

@@ -45,9 +45,11 @@ a2a_task a2a_task_keep(arena *own, const a2a_task *t)
     out.id = arena_strdup(own, t->id);
     out.session = arena_strdup(own, t->session);
     out.status_time = arena_strdup(own, t->status_time);
+    out.invocation = arena_strdup(own, t->invocation);
     out.status_message = t->by_row ? NULL : arena_strdup(own, t->status_message);
     out.artifacts = out.metadata = NULL;
     out.history = NULL;
+    out.question = NULL; /* looked up again */
     out.kept = true;
     return out;
 }
@@ -94,7 +96,7 @@ static ramet_status messages_read(ramet_call *c, const a2a_task *t, spot *at, in
 }
 
 /* The id to add to the messages at the end of a page, if it is not in the page: the invocation of
- * the answer after them. NULL: a question comes first, or nothing. */
+ * the answer after them, or that of the task. NULL: a question comes first. */
 static const char *stamp_after(ramet_call *c, const a2a_task *t, spot at)
 {
     ramet_page page;
@@ -104,7 +106,7 @@ static const char *stamp_after(ramet_call *c, const a2a_task *t, spot at)
             if (own || page.entries[i].role == RAMET_USER)
                 return own;
         }
-    return NULL;
+    return t->invocation;
 }
 
 /* Same as stamp_of() in form/a2a/task.c. `ahead` is for the end of the page. */
@@ -132,7 +134,7 @@ static ramet_status messages_write(request *q, writing *x)
     for (size_t i = 0; i < page.n; i++) {
         if (x->skip)
             x->skip--;
-        else
+        else if (a2a_message_shown(&x->view, &page.entries[i]))
             a2a_message_write(&q->writer, &x->view, &page.entries[i],
                               x->view.stamp ? stamp_of(q->arena, &page, i, ahead) : NULL);
     }
@@ -186,7 +188,7 @@ static void artifact_end(request *q, writing *x)
     jw_end_array(&q->writer);
 }
 
-/* The same artifact that a2a_artifacts_json() makes of a2a_answer_text(). */
+/* The same artifact that a2a_artifacts_of() makes of a2a_answer_text(). */
 static ramet_status artifact_write(request *q, writing *x)
 {
     ramet_page page;
@@ -197,7 +199,7 @@ static ramet_status artifact_write(request *q, writing *x)
     ramet_status st = messages_read(q->call, &x->task, &x->at, PAGE, &page);
     for (size_t i = 0; st == RAMET_OK && i < page.n; i++) {
         const ramet_entry *e = &page.entries[i];
-        if (e->role != RAMET_ASSISTANT || !*e->text)
+        if (e->role != RAMET_ASSISTANT || !*e->text || a2a_entry_asks(e))
             continue;
         if (x->answers)
             jw_text_add(&q->writer, "\n\n");
@@ -257,7 +259,7 @@ static void task_write(request *q, writing *x, const a2a_task *t)
         now.artifacts = NULL;
     else if (x->in.artifacts == A2A_ARTIFACTS_ANSWER && !t->artifacts && !t->inherited &&
              !t->running)
-        now.artifacts = a2a_artifacts_json(q->arena, a2a_answer_text(q->arena, t));
+        now.artifacts = a2a_artifacts_of(q->arena, a2a_answer_text(q->arena, t), t->history, t->n);
     a2a_task_write(q->arena, &q->writer, &x->in.view, &now, x->in.history);
 }
 

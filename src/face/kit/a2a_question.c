@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * a2a_question.c: tasks whose turn runs on this server. A question to the user is not in the store:
- * it is looked up in the running turn whenever a task is shown.
+ * a2a_question.c: tasks whose turn runs. Whether a question to the user is open is looked up in the
+ * running turn whenever a task is shown.
  */
 #include "face/kit/a2a_question.h"
 
@@ -9,47 +9,64 @@
 
 #include <string.h>
 
-bool a2a_question_of(request *q, const ramet_session *s, turn_running *running)
+/* Reads a question from its entry; see turn_question_parts(). */
+static bool question_read(arena *a, const ramet_entry *e, turn_question *out)
 {
-    return turns_running_get(q->host->turns, s, q->arena, running) && running->question;
+    json_doc d;
+    if (!a2a_entry_asks(e) || !json_parse(a, e->parts, strlen(e->parts), 0, &d, NULL))
+        return false;
+    for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p)) {
+        const json_node *v = json_get(&d, p, "data"), *options = json_get(&d, v, "options"),
+                        *calls = json_get(&d, v, "request");
+        const char *kind = json_text(a, &d, json_get(&d, v, "kind"));
+        if (kind)
+            *out = (turn_question){.id = e->id,
+                                   .kind = kind,
+                                   .text = e->text,
+                                   .options = options ? json_raw(a, &d, options) : NULL,
+                                   .request = calls ? json_raw(a, &d, calls) : NULL,
+                                   .asked_us = e->created};
+    }
+    return out->kind != NULL;
 }
 
-/* The options are sent as data next to the question, for clients that can show them. */
-const char *a2a_question_json(arena *a, const turn_question *question)
+/* A node that does not run the turn may not have heard of the question yet: then the last message
+ * of the task tells. */
+bool a2a_question_of(request *q, const ramet_session *s, const a2a_task *t, turn_question *out)
 {
-    buf b;
-    json_writer w;
-    buf_init(&b, (size_t)16 << 20);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    jw_kstr(&w, "kind", "message");
-    jw_kstr(&w, "messageId", question->id);
-    jw_kstr(&w, "role", "agent");
-    jw_key(&w, "parts");
-    jw_array(&w);
-    jw_object(&w);
-    jw_kstr(&w, "kind", "text");
-    jw_kstr(&w, "text", question->text);
-    jw_end_object(&w);
-    if (question->options) {
-        jw_object(&w);
-        jw_kstr(&w, "kind", "data");
-        jw_key(&w, "data");
-        jw_object(&w);
-        jw_kraw(&w, "options", question->options);
-        jw_end_object(&w);
-        jw_end_object(&w);
+    turn_running running;
+    *out = (turn_question){0};
+    if (!t->running)
+        return false;
+    if (turns_running_get(q->host->turns, s, q->arena, &running) && running.question &&
+        strcmp(running.turn, t->id) == 0) {
+        *out = *running.question;
+        return true;
     }
-    jw_end_array(&w);
-    jw_end_object(&w);
-    return buf_keep_whole(&b, a);
+    return t->history && t->n && question_read(q->arena, &t->history[t->n - 1], out);
+}
+
+ramet_entry *a2a_question_entry(arena *a, const turn_question *question, const char *turn)
+{
+    ramet_entry *e = arena_alloc(a, sizeof *e);
+    *e = (ramet_entry){.id = arena_strdup(a, question->id),
+                       .role = RAMET_ASSISTANT,
+                       .text = arena_strdup(a, question->text),
+                       .parts = turn_question_parts(a, question),
+                       .format = "ramet",
+                       .turn_id = arena_strdup(a, turn),
+                       .channel = "history",
+                       .created = question->asked_us};
+    return e;
 }
 
 void a2a_task_live(request *q, const ramet_session *s, a2a_task *t)
 {
-    turn_running running;
-    if (!t->running || !a2a_question_of(q, s, &running) || strcmp(running.turn, t->id) != 0)
+    turn_question question;
+    if (!a2a_question_of(q, s, t, &question))
         return;
     t->state = A2A_INPUT_REQUIRED;
-    t->status_message = a2a_question_json(q->arena, running.question);
+    t->question = a2a_question_entry(q->arena, &question, t->id);
+    if (question.asked_us)
+        t->status_at = question.asked_us;
 }

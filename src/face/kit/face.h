@@ -115,6 +115,10 @@ typedef struct face_host {
     const char *version;
     const char *public_url; /* the URL of the server; "": as in the Host header */
     bool secured;           /* clients need a token */
+    const char *issuer;     /* … a JWT of this issuer; NULL: an API key */
+    const char *a2a_root;   /* the agent of the A2A card at the root; "": the default agent */
+    bool a2a_pure_cards;    /* A2A cards have only the members of 1.0 */
+    bool grpc;              /* the address of the server serves gRPC, too */
     /* Writes the configured agents as a JSON array, for GET /agents. */
     void (*agents)(void *arg, json_writer *w);
     /* Writes the model servers on this machine that are not agents yet, as a JSON array. NULL: not
@@ -127,9 +131,17 @@ typedef struct face_host {
     /* The name of the i-th agent, and its description; NULL past the last. */
     const char *(*agent_name)(void *arg, size_t i);
     const char *(*agent_about)(void *arg, size_t i);
+    /* Whether an agent of that name follows options (agent_kind.takes_options). */
+    bool (*agent_takes_options)(void *arg, const char *name);
     /* The name of the default agent. NULL if there is none. */
     const char *(*agent_default)(void *arg);
-    bool agents_listed; /* kagent sessions may have no other agents */
+    /* What restoring the working files as they were before a message would change, as a JSON array;
+     * with `restore` that is done. `agent` NULL: the default one. On failure NULL, with *message
+     * (FACE_MESSAGE bytes) filled. NULL: not available. */
+    const char *(*files)(void *arg, arena *a, const char *agent, const char *session,
+                         const ramet_entry *before, bool restore, char *message);
+    const char *openai_record; /* the setting openai-record */
+    bool agents_listed;        /* kagent sessions may have no other agents */
     /* Counts something in the metrics: "fork"/type, "rewind", "switch". */
     void (*count)(void *arg, const char *what, const char *type, const char *face);
     live *live;   /* live events */
@@ -138,6 +150,11 @@ typedef struct face_host {
     const uint8_t *link_key;
     int64_t attachment_max; /* bytes of an attachment */
     bool private_urls;      /* files may be fetched from private addresses */
+    bool private_pushes;    /* notifications may be sent there */
+    /* A key that seals what clients of notifications give: the same on all nodes and after a
+     * restart; 32 bytes. */
+    const uint8_t *push_key;
+    void (*push_added)(void *arg); /* a destination of notifications was added */
     /* Fetches the file of a ramet_fetch; returns nothing. */
     void (*fetch)(void *arg, const ramet_fetch *f);
     void *arg;

@@ -82,6 +82,7 @@ static bool summary_write(request *q, const char *session, ramet_merge_in *in)
     turn_summary of = {in->from, in->from_branch, face_text(q, "agent")};
     if (who && !of.agent)
         of.agent = json_text(q->arena, &q->json, json_get(&q->json, who, "name"));
+    in->written = look.written = true;
     look.text = "-";
     look.dry_run = true;
     ramet_status st = ramet_merge(q->call, session, &look, &would);
@@ -105,6 +106,11 @@ void face_merge(request *q, const char *session, void (*show)(request *q, const 
                          .expected_head = face_expected_head(q)};
     if (!from_read(q, &in) || !picks_read(q, &in))
         return;
+    if (m.mode != RAMET_LAND && face_member(q, "agent")) {
+        request_fail(q, 400, ramet_status_code(RAMET_INVALID), "agent",
+                     "an agent writes the text of the mode land alone");
+        return;
+    }
     bool written = m.mode == RAMET_LAND && !in.text && in.from && q->host->turns;
     if (written && !summary_write(q, session, &in))
         return;

@@ -200,7 +200,7 @@ static bool text_of(rest_call *r, const ProtobufCMessage *m, const ProtobufCFiel
     arena *a = r->request->arena;
     buf_init(&b, SIZE_MAX / 4);
     jw_init(&w, &b, 0);
-    bool fine = proto_value(a, &w, m, f, &r->why);
+    bool fine = proto_value(a, PROTO_SHORT, &w, m, f, &r->why);
     const char *raw = arena_memdup(a, b.data, b.n);
     *out = raw;
     if (fine && *raw == '"' && json_parse(a, raw, b.n, 0, &d, NULL))
@@ -275,7 +275,7 @@ static bool place_field(rest_call *r, const ProtobufCMessage *m, const ProtobufC
             jw_str(&r->body, **(char *const *const *)proto_at(m, f));
             return true;
         }
-        return proto_value(a, &r->body, m, f, &r->why);
+        return proto_value(a, PROTO_SHORT, &r->body, m, f, &r->why);
     }
     if (f->label == PROTOBUF_C_LABEL_REPEATED)
         return place_texts(r, name, m, f);

@@ -42,14 +42,15 @@ static ProtobufCMessage *answer_make(request *q, const memory_rpc *m, const json
 {
     ProtobufCMessage *out = proto_new(q->arena, kind);
     const json_node *o = &d->nodes[0];
-    proto_fill(q->arena, out, d, o);
+    proto_fill(q->arena, PROTO_SHORT, out, d, o);
     for (unsigned i = 0; i < kind->n_fields; i++) {
         const ProtobufCFieldDescriptor *f = &kind->fields[i];
         const char *name = memory_rpc_name(q->arena, m->answer, f->name);
         if (f->descriptor == &memory__v1__page_info__descriptor)
             *(ProtobufCMessage **)(void *)((char *)out + f->offset) = page_info(q, d, o);
         else if (name)
-            proto_set(q->arena, out, f, d, strcmp(name, ".") == 0 ? o : json_get(d, o, name));
+            proto_set(q->arena, PROTO_SHORT, out, f, d,
+                      strcmp(name, ".") == 0 ? o : json_get(d, o, name));
     }
     return out;
 }
@@ -168,7 +169,7 @@ void memory_rpc_event(request *q, arena *a, const char *bytes, size_t n, size_t 
     if (!conversation_wanted(q, a, &d, json_get(&d, o, "data")))
         return;
     ProtobufCMessage *m = proto_new(a, &memory__v1__event_notification__descriptor);
-    proto_fill(a, m, &d, o);
+    proto_fill(a, PROTO_SHORT, m, &d, o);
     pack(m, out);
 }
 

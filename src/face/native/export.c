@@ -4,6 +4,7 @@
  * sent: a slow client holds no snapshot of the store, and what goes wrong is answered with its
  * status. An import is streamed into its spool as it comes.
  */
+#include "base/util.h"
 #include "face/native/native_face.h"
 #include "ramet/foreign.h"
 
@@ -64,8 +65,8 @@ static void export_answer(request *q, ramet_call *c, const ramet_export_in *in, 
     ramet_status st = ramet_export(c, in, file_write, &f, NULL, NULL, &out);
     if (f.error) {
         close(f.fd);
-        request_fail(q, 503, ramet_status_code(f.error == ENOSPC ? RAMET_FULL : RAMET_IO), NULL,
-                     "the export could not be written: %s", strerror(f.error));
+        request_fail(q, 503, ramet_status_code(error_is_full(f.error) ? RAMET_FULL : RAMET_IO),
+                     NULL, "the export could not be written: %s", strerror(f.error));
         return;
     }
     if (!face_answer(q, st)) {

@@ -5,6 +5,7 @@
  */
 #include "face/native/native_face.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A session, and what a fork, a rewind or a sync did to it. */
@@ -67,9 +68,72 @@ void api_fork_create(request *q)
         arena_printf(q->arena, "/ramet/v1/sessions/%s", face_escape(q, out.session->id)));
 }
 
+/* The first message of the user that a cut leaves behind; NULL: there is none, or the error of the
+ * call says why not. */
+static const ramet_entry *message_left(request *q, const char *session, const ramet_at *at)
+{
+    ramet_entry *e;
+    ramet_page page;
+    ramet_read_in in = {.limit = 1000, .after = at->entry_id};
+    ramet_status st = ramet_entry_get(q->call, session, 0, at->entry_id, &e);
+    if (st != RAMET_OK || (at->side == RAMET_BEFORE && e->role == RAMET_USER))
+        return st == RAMET_OK ? e : NULL;
+    for (;;) {
+        if (ramet_read(q->call, session, &in, &page) != RAMET_OK || !page.n)
+            return NULL;
+        for (size_t i = 0; i < page.n; i++)
+            if (page.entries[i].role == RAMET_USER)
+                return &page.entries[i];
+        in.after = page.entries[page.n - 1].id;
+    }
+}
+
+/* What restoring the files would change, or has changed; NULL: *why says why not. */
+static const char *files_ask(request *q, const ramet_at *at, bool restore, char *why)
+{
+    ramet_session *s;
+    const char *session = face_path(q, "id"), *expected = face_expected_head(q);
+    snprintf(why, FACE_MESSAGE, "nothing is left behind");
+    if (ramet_session_get(q->call, session, &s) != RAMET_OK)
+        return NULL;
+    /* What the rewind itself would refuse restores nothing. */
+    if (restore && (s->level < RAMET_WRITER || (expected && strcmp(expected, s->head.hash) != 0)))
+        return "[]";
+    const ramet_entry *left = message_left(q, session, at);
+    if (!left || !q->host->files)
+        return NULL;
+    return q->host->files(q->host->arg, q->arena, s->agent.name, session, left, restore, why);
+}
+
+void api_rewind_files(request *q)
+{
+    ramet_call *c = face_call(q);
+    const char *side = request_query(q, "side");
+    ramet_at at = {request_query(q, "entry_id"),
+                   side && strcmp(side, "before") == 0 ? RAMET_BEFORE : RAMET_AFTER};
+    ramet_entry *e;
+    char why[FACE_MESSAGE];
+    if (!c)
+        return;
+    if (ramet_entry_get(c, face_path(q, "id"), 0, at.entry_id, &e) != RAMET_OK) {
+        request_error(q, ramet_call_error(c));
+        return;
+    }
+    const char *changes = files_ask(q, &at, false, why);
+    jw_object(&q->writer);
+    jw_kbool(&q->writer, "available", changes != NULL);
+    if (!changes)
+        jw_kstr(&q->writer, "reason", why);
+    jw_kraw(&q->writer, "changes", changes ? changes : "[]");
+    jw_end_object(&q->writer);
+    face_done(q);
+}
+
 void api_rewind_to(request *q)
 {
     ramet_call *c = face_call(q);
+    const char *files = face_text(q, "files");
+    char why[FACE_MESSAGE];
     cut_session out = {0};
     ramet_move_in in = {.cut = cut_policy(q),
                         .reason = face_text(q, "reason"),
@@ -78,6 +142,10 @@ void api_rewind_to(request *q)
         return;
     api_at(q, "at", &in.at);
     api_at(q, "adk_at", &in.adk_at);
+    if (files && strcmp(files, "restore") == 0 && !files_ask(q, &in.at, true, why)) {
+        request_fail(q, 409, "no_snapshot", "files", "the files cannot be restored: %s", why);
+        return;
+    }
     face_render(q, show_cut_session, &out);
     if (!face_answer(q, ramet_rewind(c, face_path(q, "id"), &in, &out.session, &out.cut)))
         return;

@@ -71,9 +71,9 @@ api_handler api_sessions_list, api_session_create, api_session_get, api_session_
     api_session_delete, api_session_restore, api_session_promote;
 api_handler api_entries_list, api_entries_append, api_entry_get, api_entry_edit,
     api_entry_regenerate, api_record_get, api_feedback_put, api_feedback_list;
-api_handler api_fork_create, api_rewind_to, api_move_undo, api_move_redo, api_move_switch,
-    api_move_sync, api_moves_list, api_branches_list, api_branch_patch, api_branch_prune,
-    api_branch_restore;
+api_handler api_fork_create, api_rewind_to, api_rewind_files, api_move_undo, api_move_redo,
+    api_move_switch, api_move_sync, api_moves_list, api_branches_list, api_branch_patch,
+    api_branch_prune, api_branch_restore;
 api_handler api_merge_post, api_origins_list, api_destinations_list;
 api_handler api_overlay_post, api_overlays_list, api_overlay_delete;
 api_handler api_template_post, api_templates_list, api_template_get, api_template_patch,

@@ -105,7 +105,9 @@ ROUTE("POST", S1 "/promote", ROLE_USER, .name = "promoteSession", .group = "Sess
 ROUTE("POST", V1 "/sandboxes", ROLE_USER, .name = "createSandbox", .group = "Sandboxes", .flags = ROUTE_WRITE,
  .summary = "Create a sandbox", .success = 201, .answer = "Sandbox", .run = api_sandbox_post,
  .about = "A sandbox groups trees that belong together; only its owner sees it. `sandbox` in `POST /ramet/v1/sessions` puts a new tree into it. The AgentPod API works on one sandbox.",
- .body = FIELDS(R("id", TEXT, "1-255 bytes, unique in the store")), .statuses = "BAD_ID SANDBOX_EXISTS", .example = "{\"id\": \"work\"}"),
+ .body = FIELDS(R("id", TEXT, "1-255 bytes, unique in the store"), F("opencode", TEXT, "URL of an OpenCode server in it, whose sessions are read in and followed; needs admin where users sign in"),
+                F("password_file", TEXT, "a file on the server of Ramet that holds the password of that server")),
+ .statuses = "BAD_ID SANDBOX_EXISTS FORBIDDEN", .example = "{\"id\": \"work\"}"),
 ROUTE("GET", V1 "/sandboxes", ROLE_USER, .name = "listSandboxes", .group = "Sandboxes",
  .summary = "List the caller's sandboxes", .success = 200, .answer = "SandboxList", .run = api_sandboxes_list),
 ROUTE("DELETE", V1 "/sandboxes/{sandbox}", ROLE_USER, .name = "deleteSandbox", .group = "Sandboxes", .flags = ROUTE_WRITE,
@@ -226,8 +228,14 @@ ROUTE("POST", S1 "/rewind", ROLE_USER, .name = "rewindSession", .group = "Forks 
  .summary = "Rewind a session to an entry", .success = 200, .answer = "Session", .run = api_rewind_to,
  .about = "Moves the head to a new branch at the cut. The entries after it stay on the old branch, and the move can be undone.",
  .body = FIELDS(R("at", OBJECT, "where to cut", .schema = "At"), CUT, ADK_AT, REASON,
+                F("files", ENUM, "`restore`: the working files as they were before what is left, from the snapshots of the agent (409 `no_snapshot` if it has none, and nothing changes); default `keep`", .values = "keep|restore"),
                 KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND REASON_TOO_LONG", .example = "{\"at\": {\"entry_id\": \"e1\"}, \"reason\": \"start over\"}"),
+ROUTE("GET", S1 "/rewind/files", ROLE_USER, .name = "rewindFiles", .group = "Forks and moves",
+ .summary = "Show what a rewind with its files would change", .success = 200, .run = api_rewind_files,
+ .about = "`{available, reason?, changes}`; a change is `{file, patch, additions, deletions, status}`, newest last. Agents of the kind `opencode` have snapshots of working files. Changes nothing.",
+ .query = FIELDS(R("entry_id", TEXT, "where the rewind cuts"), F("side", ENUM, "`before` or `after` (default) the entry", .values = "before|after")),
+ .statuses = E_SEE " ENTRY_NOT_FOUND", .example = "entry_id=e1"),
 ROUTE("POST", S1 "/undo", ROLE_USER, .name = "undoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Undo the last move", .success = 200, .answer = "Session", .run = api_move_undo,
  .about = "As in an editor, without limit. Moves are rewind, switch, edit, regenerate, sync and merge; appending is not a move.",
@@ -253,7 +261,7 @@ ROUTE("POST", S1 "/merge", ROLE_USER, .name = "mergeSession", .group = "Forks an
           "The whole merge is one move: `undo` takes it back. `merge` in the answer tells what was done. With `dry_run` the answer is a MergePreview, and nothing changes. "
           "What does not apply is 409 `merge_refused`, with the reason. While a turn runs here: 409 `turn_running`, or with `when: idle` the request waits for its end, "
           "and then merges the source as it is; a client that goes away meanwhile merges nothing, and past a number of waiting requests it is 503 `too_busy`. "
-          "Needs writer here, and reader where entries come from; from another tree, or through a share link, only `land`.",
+          "Needs writer here, and reader where entries come from; from another tree, or through a share link, only `land` with a text.",
  .body = FIELDS(MERGE_BODY, EXPECT),
  .statuses = E_MERGE, .example = "{\"from\": \"bus\", \"mode\": \"land\", \"text\": \"By bus it takes nine hours.\"}"),
 ROUTE("GET", S1 "/entries/{entry}/origins", ROLE_USER, .name = "listOrigins", .group = "Forks and moves",
@@ -457,7 +465,7 @@ ROUTE("POST", V1 "/import", ROLE_USER, .name = "importFile", .group = "Export an
  .about = "The body is an export (`jsonl`). It is checked whole before anything is written: damaged, it is refused with the number of the line, and nothing is added. "
           "What is there already adds nothing. The sessions belong to the caller; with `owners` an administrator restores owners and members. "
           "With `from` the body is what another program has written: conversations become sessions, copies of one another become forks, "
-          "what was imported before adds nothing, and what is left out is told. "
+          "what was imported before adds nothing, and the answer lists what was left out. "
           "With `upload`, a name of the caller's choice, what came is kept for a day when the connection breaks: ask for the `offset`, and send the rest with it.",
  .query = FIELDS(F("owners", BOOL, "owners and members are those of the file; administrators only"), F("upload", TEXT, "1 to 64 letters, digits, - and _"),
                  F("offset", INT, "where in the file the body begins; 0 when not given", .max = INT64_MAX),

@@ -11,8 +11,17 @@ void api_sandbox_post(request *q)
     ramet_sandbox *out = NULL;
     if (!c)
         return;
+    ramet_sandbox_in in = {.id = face_text(q, "id"),
+                           .opencode = face_text(q, "opencode"),
+                           .password_file = face_text(q, "password_file")};
+    /* The server sends requests to that URL, with what the file holds. */
+    if ((in.opencode || in.password_file) && q->host->secured && !q->caller.admin) {
+        request_fail(q, 403, ramet_status_code(RAMET_FORBIDDEN), "opencode",
+                     "only an admin can link a sandbox to an OpenCode server");
+        return;
+    }
     api_show_at(q, &form_sandbox, &out);
-    face_answer(q, ramet_sandbox_add(c, face_text(q, "id"), &out));
+    face_answer(q, ramet_sandbox_add(c, &in, &out));
 }
 
 void api_sandboxes_list(request *q)

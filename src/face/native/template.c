@@ -84,15 +84,33 @@ static void show_chat(request *q, const void *answer)
                         &(native_more){.context = &context});
 }
 
+/* False: the answer is filled. A text ends at U+0000 in C, so it is refused here. */
+static bool values_check(request *q, const json_node *values)
+{
+    const json_doc *d = &q->json;
+    for (const json_node *key = json_is(values, JSON_OBJECT) ? json_first(d, values) : NULL; key;) {
+        const json_node *value = json_next(d, values, key);
+        if (key->has_nul || value->has_nul) {
+            request_fail(q, 400, ramet_status_code(RAMET_INVALID),
+                         arena_printf(q->arena, "values.%.40s", json_text(q->arena, d, key)),
+                         "the value of %.40s holds U+0000, which text may not",
+                         json_text(q->arena, d, key));
+            return false;
+        }
+        key = json_next(d, values, value);
+    }
+    return true;
+}
+
 void api_template_chat(request *q)
 {
+    const json_node *values = json_get(&q->json, q->json.nodes, "values");
     ramet_call *c = face_call(q);
     ramet_session *out = NULL;
     ramet_template_use in = {0};
-    if (!c || !api_fork_in(q, q->json.nodes, &in.fork))
+    if (!c || !values_check(q, values) || !api_fork_in(q, q->json.nodes, &in.fork))
         return;
-    in.values = native_values(q->arena, &q->json, json_get(&q->json, q->json.nodes, "values"),
-                              &in.n_values);
+    in.values = native_values(q->arena, &q->json, values, &in.n_values);
     face_render(q, show_chat, &out);
     if (!face_answer(q, ramet_template_chat(c, face_path(q, "template"), &in, &out)))
         return;

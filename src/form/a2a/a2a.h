@@ -70,6 +70,9 @@ typedef struct a2a_message {
 /* On failure returns false and sets *why to the member that is wrong ("parts[1].kind is …"). */
 bool a2a_message_read(arena *a, const json_doc *d, const json_node *v, a2a_message *out,
                       const char **why);
+/* Whether each part of a message says its kind, as version 0.3 requires; *part: the first that does
+ * not. */
+bool a2a_kinds_fit(const json_doc *d, const json_node *message, size_t *part);
 /* The entry to append for a message, as part of that task. */
 ramet_entry_in a2a_entry_in(const a2a_message *m, const char *task);
 
@@ -78,6 +81,8 @@ typedef struct a2a_view {
     a2a_version version;
     const char *session;   /* contextId */
     const char *task;      /* taskId */
+    bool page;             /* for kagent's page: questions as confirmations of ADK, and neither
+                              thoughts nor plans, which it would show as text */
     bool stamp;            /* add an invocation id to messages that have none */
     const char *stamp_key; /* its metadata key; NULL: kagent_invocation_id */
     size_t room;           /* bytes for the artifacts and messages of a task; 0: no limit */
@@ -86,6 +91,9 @@ typedef struct a2a_view {
  * omitted, and whether its artifacts are. */
 #define A2A_HISTORY_OMITTED "urn:ramet:ext:session-rewind:v1/historyOmitted"
 #define A2A_ARTIFACTS_OMITTED "urn:ramet:ext:session-rewind:v1/artifactsOmitted"
+/* In the metadata of a task that a move has cut off; the second for strict 1.0 clients. */
+#define A2A_OFF_HEAD "kagent_off_head"
+#define A2A_OFF_HEAD_URI "urn:ramet:ext:session-rewind:v1/offHead"
 /* The room of one event: clients that read streams (JS SDK 1.3) accept 4 MiB. */
 #define A2A_EVENT_ROOM ((size_t)3 << 20)
 
@@ -93,6 +101,12 @@ typedef struct a2a_view {
  * a2a_invocation() returns it. */
 void a2a_message_write(json_writer *w, const a2a_view *view, const ramet_entry *e,
                        const char *invocation);
+/* Whether there is anything to write of an entry: a message without parts is none. */
+bool a2a_message_shown(const a2a_view *view, const ramet_entry *e);
+/* Whether an entry is a question to the user (turn_question_parts() in turns/turns.h). */
+bool a2a_entry_asks(const ramet_entry *e);
+/* Writes the token usage of an entry as a member of metadata. */
+void a2a_usage_write(json_writer *w, const a2a_view *view, const ramet_usage *u);
 /* The invocation id of an entry; NULL if it has none of its own. */
 const char *a2a_invocation(arena *a, const ramet_entry *e);
 /* Rewrites the members of a message, or an artifact, from stored JSON of either version (a status
@@ -114,30 +128,33 @@ typedef struct a2a_span {
 typedef struct a2a_task {
     const char *id, *session;
     a2a_state state;
-    int64_t status_at;          /* time of the status; 0: unknown */
-    const char *status_time;    /* the same, as the client wrote it; NULL: it did not */
-    const char *status_message; /* JSON of a message in either version; NULL: none */
-    const char *artifacts;      /* JSON array in either version; NULL: none */
-    const char *metadata;       /* JSON object; NULL: none */
-    size_t n;                   /* number of messages, oldest first, on the session's path */
-    int64_t branch;             /* the branch whose path that is */
-    const a2a_span *spans;      /* their positions on it */
+    int64_t status_at;           /* time of the status; 0: unknown */
+    const char *status_time;     /* the same, as the client wrote it; NULL: it did not */
+    const char *status_message;  /* JSON of a message in either version; NULL: none */
+    const ramet_entry *question; /* instead of it: the entry that asks the user; NULL: none does */
+    const char *artifacts;       /* JSON array in either version; NULL: none */
+    const char *metadata;        /* JSON object; NULL: none */
+    const char *invocation;      /* from its metadata; NULL: none */
+    size_t n;                    /* number of messages, oldest first, on the session's path */
+    int64_t branch;              /* the branch whose path that is */
+    const a2a_span *spans;       /* their positions on it */
     size_t n_spans;
     ramet_entry *history; /* the messages; NULL: too large to keep in memory (a2a_pieces.h) */
     int64_t created, updated;
     bool by_row;    /* status, artifacts and metadata come from its row */
     bool kept;      /* … and are reread from there, as the messages are: a2a_task_keep() */
-    bool inherited; /* the inherited history of a fork */
+    bool inherited; /* the inherited history of a fork, or the history that a rewind left */
     bool running;   /* the server is running its turn now */
+    bool off_head;  /* a move has cut it off: its messages are on a branch that was left */
 } a2a_task;
 
 /* The tasks on the session's current path, oldest first. */
 ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_t *n);
-/* Finds a task by its id, else RAMET_TURN_NOT_FOUND. `session` NULL: in any session. */
+/* Finds a task by its id, also one that a move has cut off (off_head), else RAMET_TURN_NOT_FOUND.
+ * `session` NULL: in any session. */
 ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2a_task **out);
-/* The whole effective history as one completed task (the answer to a rewind); it is not stored.
- * `in_memory`: load its messages, however large they are. */
-ramet_status a2a_task_effective(ramet_call *c, const char *session, bool in_memory, a2a_task **out);
+/* The whole effective history as one completed task with the session's id; it is not stored. */
+ramet_status a2a_task_effective(ramet_call *c, const char *session, a2a_task **out);
 
 /* A task as a client sends it. */
 typedef struct a2a_task_in {
@@ -149,6 +166,7 @@ typedef struct a2a_task_in {
     int64_t status_at;
     const char *status_time;                           /* as the client wrote it; may be NULL */
     const char *status_message, *artifacts, *metadata; /* JSON; NULL: none */
+    const char *invocation;                            /* from its metadata; NULL: none */
 } a2a_task_in;
 /* Parses a Task of either version. *context is its contextId, NULL when empty. */
 bool a2a_task_read(arena *a, const json_doc *d, const json_node *v, a2a_task_in *out,
@@ -171,13 +189,17 @@ ramet_status a2a_task_state_put(ramet_call *c, const char *session, const a2a_ta
  * -1: all; 0: no `history` member (1.0). */
 void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
                     int64_t history);
+/* The id of the message that says why a task failed. */
+const char *a2a_error_id(arena *a, const char *task);
 /* {"state", "message"?, "timestamp"} */
 void a2a_status_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t);
 
 /* -------------------------------------------------------------------- rewind */
 
-/* Moves the heads of a session to just before an invocation and returns the effective history as
- * one task. RAMET_TURN_NOT_FOUND: the session never had that invocation; for
+/* Moves the heads of a session to just before an invocation and returns the history that is left as
+ * one completed task. It is not stored, but its id names the branch and its length there, so that
+ * a2a_task_get() finds the same history whatever happens later. `in_memory`: load its messages,
+ * however large they are. RAMET_TURN_NOT_FOUND: the session never had that invocation; for
  * RAMET_SESSION_NOT_FOUND and other errors see ramet_call_error(). The caller must then end the
  * turns that run on the abandoned part (turns_moved()). */
 ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, bool in_memory,
@@ -195,10 +217,16 @@ void a2a_agent_split(arena *a, const char *ref, const char **ns, const char **na
 
 /* ---- the answer of a task (form/a2a/artifact.c) */
 
+#define A2A_ANSWER "answer" /* the id of that artifact */
 void a2a_text_part_write(json_writer *w, a2a_version version, const char *text);
-void a2a_artifact_write(json_writer *w, a2a_version version, const char *text);
-/* The answer as an artifact list in JSON of version 0.3; NULL if there is none. */
-const char *a2a_artifacts_json(arena *a, const char *text);
+void a2a_artifact_write(json_writer *w, a2a_version version, const char *id, const char *text);
+/* The answer as an artifact list in JSON of version 0.3, followed by an artifact for each message
+ * of files and values among the entries; NULL if there is none. */
+const char *a2a_artifacts_of(arena *a, const char *text, const ramet_entry *entries, size_t n);
+/* Whether an entry is such a message of the agent: it came in the form of A2A. */
+bool a2a_entry_is_value(const ramet_entry *e);
+/* Writes it as an artifact. */
+void a2a_value_artifact_write(arena *a, json_writer *w, const a2a_view *view, const ramet_entry *e);
 /* The text of the answer. */
 const char *a2a_answer_text(arena *a, const a2a_task *t);
 

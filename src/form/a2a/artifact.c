@@ -4,6 +4,8 @@
  */
 #include "form/a2a/a2a.h"
 
+#include <string.h>
+
 enum { MAX_ANSWER_BYTES = 256 << 20 };
 
 void a2a_text_part_write(json_writer *w, a2a_version version, const char *text)
@@ -15,10 +17,10 @@ void a2a_text_part_write(json_writer *w, a2a_version version, const char *text)
     jw_end_object(w);
 }
 
-void a2a_artifact_write(json_writer *w, a2a_version version, const char *text)
+void a2a_artifact_write(json_writer *w, a2a_version version, const char *id, const char *text)
 {
     jw_object(w);
-    jw_kstr(w, "artifactId", "answer");
+    jw_kstr(w, "artifactId", id);
     jw_key(w, "parts");
     jw_array(w);
     a2a_text_part_write(w, version, text);
@@ -26,18 +28,57 @@ void a2a_artifact_write(json_writer *w, a2a_version version, const char *text)
     jw_end_object(w);
 }
 
-const char *a2a_artifacts_json(arena *a, const char *text)
+bool a2a_entry_is_value(const ramet_entry *e)
+{
+    return e->role == RAMET_ASSISTANT && e->format && strcmp(e->format, "a2a") == 0 && e->body &&
+           !*e->text;
+}
+
+void a2a_value_artifact_write(arena *a, json_writer *w, const a2a_view *view, const ramet_entry *e)
+{
+    json_doc d;
+    if (!json_parse(a, e->body, strlen(e->body), SIZE_MAX, &d, NULL)) {
+        jw_null(w);
+        return;
+    }
+    const json_node *parts = json_get(&d, &d.nodes[0], "parts");
+    const json_node *metadata = json_get(&d, &d.nodes[0], "metadata");
+    buf b;
+    json_writer own;
+    json_doc whole;
+    buf_init(&b, MAX_ANSWER_BYTES);
+    jw_init(&own, &b, 0);
+    jw_object(&own);
+    jw_kstr(&own, "artifactId", e->id);
+    jw_kraw(&own, "parts", parts ? json_raw(a, &d, parts) : "[]");
+    if (json_is(metadata, JSON_OBJECT))
+        jw_kraw(&own, "metadata", json_raw(a, &d, metadata));
+    jw_end_object(&own);
+    const char *json = buf_keep(&b, a);
+    if (view && json_parse(a, json, strlen(json), SIZE_MAX, &whole, NULL))
+        a2a_artifact_rewrite(a, w, view, &whole, &whole.nodes[0]);
+    else
+        jw_raw(w, json);
+}
+
+const char *a2a_artifacts_of(arena *a, const char *text, const ramet_entry *entries, size_t n)
 {
     buf b;
     json_writer w;
-    if (!*text)
-        return NULL;
+    size_t values = 0;
     buf_init(&b, MAX_ANSWER_BYTES);
     jw_init(&w, &b, 0);
     jw_array(&w);
-    a2a_artifact_write(&w, A2A_03, text);
+    if (*text)
+        a2a_artifact_write(&w, A2A_03, A2A_ANSWER, text);
+    for (size_t i = 0; i < n; i++)
+        if (a2a_entry_is_value(&entries[i])) {
+            a2a_value_artifact_write(a, &w, NULL, &entries[i]);
+            values++;
+        }
     jw_end_array(&w);
-    return buf_keep_whole(&b, a);
+    const char *json = buf_keep_whole(&b, a);
+    return *text || values ? json : NULL;
 }
 
 const char *a2a_answer_text(arena *a, const a2a_task *t)
@@ -46,7 +87,7 @@ const char *a2a_answer_text(arena *a, const a2a_task *t)
     buf_init(&b, MAX_ANSWER_BYTES);
     for (size_t i = 0; i < t->n; i++) {
         const ramet_entry *e = &t->history[i];
-        if (e->role != RAMET_ASSISTANT || !*e->text)
+        if (e->role != RAMET_ASSISTANT || !*e->text || a2a_entry_asks(e))
             continue;
         if (b.n)
             buf_puts(&b, "\n\n");

@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#define URN "urn:ramet:ext:session-rewind:v1/"
-
 /* ------------------------------------------------------------------ words */
 
 bool a2a_version_of(const char *text, a2a_version *out)
@@ -262,6 +260,12 @@ bool a2a_id_fits(const json_node *v, const char *id)
     return *id && strlen(id) <= ID_BYTES && !v->has_nul;
 }
 
+const char *a2a_invocation_in(arena *a, const json_doc *d, const json_node *metadata)
+{
+    const char *s = json_text(a, d, tagged(d, metadata, "invocation_id"));
+    return s && *s ? s : NULL;
+}
+
 bool a2a_message_read(arena *a, const json_doc *d, const json_node *v, a2a_message *out,
                       const char **why)
 {
@@ -292,8 +296,7 @@ bool a2a_message_read(arena *a, const json_doc *d, const json_node *v, a2a_messa
     out->body = json_raw(a, d, v);
     out->context = text_of(a, d, v, "contextId");
     out->task = text_of(a, d, v, "taskId");
-    const char *invocation = json_text(a, d, tagged(d, metadata, "invocation_id"));
-    out->invocation = invocation && *invocation ? invocation : NULL;
+    out->invocation = a2a_invocation_in(a, d, metadata);
     out->rewind = text_of(a, d, metadata, "kagent_rewind_before_invocation_id");
     return out->parts != NULL;
 }
@@ -316,18 +319,10 @@ const char *a2a_invocation(arena *a, const ramet_entry *e)
         return e->turn_id;
     if (!e->body || !json_parse(a, e->body, strlen(e->body), SIZE_MAX, &d, NULL))
         return NULL;
-    const json_node *metadata = member(&d, &d.nodes[0], "metadata");
-    const char *s = json_text(a, &d, tagged(&d, metadata, "invocation_id"));
-    return s && *s ? s : NULL;
+    return a2a_invocation_in(a, &d, member(&d, &d.nodes[0], "metadata"));
 }
 
 /* ------------------------------------------------------------------- writing */
-
-/* The metadata key for a value that Ramet adds. */
-static const char *own_key(const a2a_view *view, const char *kagent, const char *urn)
-{
-    return view->stamp_key ? urn : kagent;
-}
 
 /* A file by its content (base64) or by its URL. */
 static void file_write(json_writer *w, const a2a_view *view, const char *bytes, const char *uri,
@@ -366,6 +361,40 @@ static void data_write(json_writer *w, const a2a_view *view, const char *raw, bo
     jw_end_object(w);
 }
 
+/* The SDK of 1.0 marks values that it has wrapped for 0.3 so, and unwraps them again. */
+#define WRAPPED "data_part_compat"
+
+static void value_metadata(arena *a, json_writer *w, const json_doc *d, const json_node *metadata,
+                           bool mark)
+{
+    const json_node *v;
+    bool marked = json_get(d, metadata, WRAPPED) != NULL;
+    if (!mark && (!metadata || metadata->count == (marked ? 1u : 0u)))
+        return;
+    jw_key(w, "metadata");
+    jw_object(w);
+    for (const json_node *k = json_first(d, metadata); k; k = json_next(d, metadata, v)) {
+        const char *name = json_text(a, d, k);
+        v = json_next(d, metadata, k);
+        if (strcmp(name, WRAPPED) != 0)
+            jw_kraw(w, name, json_raw(a, d, v));
+    }
+    if (mark)
+        jw_kbool(w, WRAPPED, true);
+    jw_end_object(w);
+}
+
+/* A value of one version for the other. */
+static void value_rewrite(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
+                          const part *p)
+{
+    const json_node *value = json_get(d, p->data, "value");
+    bool wrapped = p->old && value && json_is(json_get(d, p->metadata, WRAPPED), JSON_TRUE);
+    bool object = json_is(p->data, JSON_OBJECT);
+    data_write(w, view, json_raw(a, d, wrapped ? value : p->data), object);
+    value_metadata(a, w, d, p->metadata, view->version == A2A_03 && !object);
+}
+
 static void part_rewrite(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
                          const json_node *v)
 {
@@ -380,12 +409,12 @@ static void part_rewrite(arena *a, json_writer *w, const a2a_view *view, const j
             jw_kstr(w, "kind", "text");
         jw_kraw(w, "text", json_raw(a, d, p.text));
     } else if (p.kind == PART_DATA) {
-        data_write(w, view, json_raw(a, d, p.data), json_is(p.data, JSON_OBJECT));
+        value_rewrite(a, w, view, d, &p);
     } else {
         file_write(w, view, json_text(a, d, p.bytes), json_text(a, d, p.uri),
                    json_text(a, d, p.name), json_text(a, d, p.media));
     }
-    if (p.metadata)
+    if (p.metadata && p.kind != PART_DATA)
         jw_kraw(w, "metadata", json_raw(a, d, p.metadata));
     jw_end_object(w);
 }
@@ -499,7 +528,7 @@ static void tool_write(arena *a, json_writer *w, const a2a_view *view, const jso
     jw_end_object(w);
     jw_key(w, "metadata");
     jw_object(w);
-    jw_kstr(w, own_key(view, "kagent_type", URN "type"),
+    jw_kstr(w, a2a_own_key(view, "kagent_type", URN "type"),
             call ? "function_call" : "function_response");
     jw_end_object(w);
 }
@@ -514,20 +543,31 @@ static void url_write(arena *a, json_writer *w, const a2a_view *view, const json
     file_write(w, view, NULL, url, name, media);
 }
 
-/* The part that marks a turn as cut off. It is not written: the task's status says so. */
-static bool is_cut_mark(const json_doc *d, const json_node *v)
-{
-    const json_node *data = json_get(d, v, "data");
-    return json_is(json_get(d, data, "turn"), JSON_STRING) &&
-           data->count == (json_get(d, data, "error") ? 2u : 1u);
-}
-
-static bool native_part(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
-                        const json_node *v)
+/* Whether a part is left out: the mark of a turn that was cut off, whose status says so, and what
+ * kagent's page cannot show. */
+static bool part_hidden(arena *a, const a2a_view *view, const json_doc *d, const json_node *v)
 {
     const char *type = json_text(a, d, json_get(d, v, "type"));
-    if (!type || (strcmp(type, "data") == 0 && is_cut_mark(d, v)))
-        return false;
+    if (!type)
+        return true;
+    if (strcmp(type, "data") != 0)
+        return view->page && strcmp(type, "thinking") == 0;
+    a2a_mark mark = a2a_mark_of(a, d, v);
+    return mark == A2A_MARK_CUT || (view->page && mark == A2A_MARK_PLAN);
+}
+
+/* Writes a part of an entry; returns the number of parts it becomes. */
+static size_t native_part(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
+                          const json_node *v, const char *text)
+{
+    const char *type = json_text(a, d, json_get(d, v, "type"));
+    if (part_hidden(a, view, d, v))
+        return 0;
+    a2a_mark mark = strcmp(type, "data") == 0 ? a2a_mark_of(a, d, v) : A2A_MARK_NONE;
+    if (mark == A2A_MARK_QUESTION)
+        return a2a_question_write(a, w, view, d, json_get(d, v, "data"));
+    if (mark == A2A_MARK_ANSWER)
+        return a2a_decision_write(w, view, text);
     jw_object(w);
     if (strcmp(type, "tool_call") == 0 || strcmp(type, "tool_result") == 0) {
         tool_write(a, w, view, d, v, type[5] == 'c');
@@ -543,12 +583,37 @@ static bool native_part(arena *a, json_writer *w, const a2a_view *view, const js
         if (strcmp(type, "thinking") == 0) {
             jw_key(w, "metadata");
             jw_object(w);
-            jw_kbool(w, own_key(view, "kagent_thought", URN "thought"), true);
+            jw_kbool(w, a2a_own_key(view, "kagent_thought", URN "thought"), true);
             jw_end_object(w);
         }
     }
     jw_end_object(w);
-    return true;
+    return 1;
+}
+
+bool a2a_message_shown(const a2a_view *view, const ramet_entry *e)
+{
+    json_doc d;
+    if (e->role == RAMET_USER || strcmp(e->format, "a2a") == 0)
+        return true;
+    arena *a = arena_new();
+    bool shown = false;
+    if (json_parse(a, e->parts, strlen(e->parts), SIZE_MAX, &d, NULL))
+        for (const json_node *v = json_first(&d, &d.nodes[0]); v && !shown;
+             v = json_next(&d, &d.nodes[0], v))
+            shown = !part_hidden(a, view, &d, v);
+    arena_free(a);
+    return shown;
+}
+
+void a2a_usage_write(json_writer *w, const a2a_view *view, const ramet_usage *u)
+{
+    jw_key(w, a2a_own_key(view, "kagent_usage_metadata", URN "usageMetadata"));
+    jw_object(w);
+    jw_kint(w, "promptTokenCount", u->input);
+    jw_kint(w, "candidatesTokenCount", u->output);
+    jw_kint(w, "totalTokenCount", u->input + u->output);
+    jw_end_object(w);
 }
 
 static void native_write(arena *a, json_writer *w, const a2a_view *view, const ramet_entry *e,
@@ -562,7 +627,7 @@ static void native_write(arena *a, json_writer *w, const a2a_view *view, const r
     jw_array(w);
     if (json_parse(a, e->parts, strlen(e->parts), SIZE_MAX, &d, NULL))
         for (const json_node *v = json_first(&d, &d.nodes[0]); v; v = json_next(&d, &d.nodes[0], v))
-            n += native_part(a, w, view, &d, v);
+            n += native_part(a, w, view, &d, v, e->text);
     if (!n) {
         jw_object(w);
         if (view->version == A2A_03)
@@ -571,10 +636,14 @@ static void native_write(arena *a, json_writer *w, const a2a_view *view, const r
         jw_end_object(w);
     }
     jw_end_array(w);
-    if (invocation) {
+    bool usage = e->usage && e->role != RAMET_USER;
+    if (invocation || usage) {
         jw_key(w, "metadata");
         jw_object(w);
-        jw_kstr(w, view->stamp_key ? view->stamp_key : "kagent_invocation_id", invocation);
+        if (invocation)
+            jw_kstr(w, view->stamp_key ? view->stamp_key : "kagent_invocation_id", invocation);
+        if (usage)
+            a2a_usage_write(w, view, e->usage);
         jw_end_object(w);
     }
     jw_end_object(w);

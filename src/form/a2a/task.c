@@ -10,81 +10,16 @@
 #include "form/size.h"
 #include "ramet/tasks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { PAGE = 1000, LOOSE_TRIES = 8 };
 
 /* Separates the session from the first entry in the id of a task that has no turn. */
 #define LOOSE "~"
-
-/* --------------------------------------------------------------------- rows */
-
-static const json_node *given(const json_doc *d, const json_node *obj, const char *key)
-{
-    const json_node *v = json_get(d, obj, key);
-    return json_is(v, JSON_NULL) ? NULL : v;
-}
-
-static const char *raw_of(arena *a, const json_doc *d, const json_node *obj, const char *key)
-{
-    const json_node *v = given(d, obj, key);
-    return v ? json_raw(a, d, v) : NULL;
-}
-
-const char *a2a_row_data(arena *a, const a2a_task_in *in, const char *tip, bool turn)
-{
-    buf b;
-    json_writer w;
-    buf_init(&b, SIZE_MAX / 4);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    jw_kstr(&w, "state", a2a_state_name(in->state, A2A_03));
-    jw_kint(&w, "at", in->status_at);
-    if (in->status_time)
-        jw_kstr(&w, "time", in->status_time);
-    if (in->status_message)
-        jw_kraw(&w, "message", in->status_message);
-    if (in->artifacts)
-        jw_kraw(&w, "artifacts", in->artifacts);
-    if (in->metadata)
-        jw_kraw(&w, "metadata", in->metadata);
-    if (tip)
-        jw_kstr(&w, "tip", tip);
-    if (turn)
-        jw_kbool(&w, "turn", true);
-    jw_end_object(&w);
-    return buf_keep(&b, a);
-}
-
-/* The content of a row. */
-typedef struct row_data {
-    a2a_state state;
-    int64_t at;
-    const char *time, *message, *artifacts, *metadata;
-    const char *tip; /* the last message when the row was written; NULL: not recorded */
-    bool turn;
-} row_data;
-
-static row_data row_read(arena *a, const char *data)
-{
-    row_data r = {.state = A2A_COMPLETED};
-    json_doc d;
-    if (!json_parse(a, data, strlen(data), SIZE_MAX, &d, NULL))
-        return r;
-    const json_node *o = &d.nodes[0];
-    const char *state = json_text(a, &d, json_get(&d, o, "state"));
-    int known = state ? a2a_state_parse(state) : -1;
-    if (known >= 0)
-        r.state = (a2a_state)known;
-    json_int(&d, json_get(&d, o, "at"), &r.at);
-    r.time = json_text(a, &d, json_get(&d, o, "time"));
-    r.message = raw_of(a, &d, o, "message");
-    r.artifacts = raw_of(a, &d, o, "artifacts");
-    r.metadata = raw_of(a, &d, o, "metadata");
-    r.tip = json_text(a, &d, json_get(&d, o, "tip"));
-    r.turn = json_is(json_get(&d, o, "turn"), JSON_TRUE);
-    return r;
-}
+/* Separates the session from the branch, the length and the time of the history that a rewind
+ * left. */
+#define REWOUND LOOSE "rewound-"
 
 /* ------------------------------------------------------------------ grouping */
 
@@ -95,6 +30,7 @@ typedef struct group {
     VEC(const char *) ids; /* their ids */
     VEC(a2a_span) spans;
     int64_t first, last; /* times of its first and last message */
+    int64_t last_asked;  /* time of the last message of the user */
     bool hidden;         /* the task is deleted */
 } group;
 
@@ -102,16 +38,18 @@ typedef struct loader {
     ramet_call *call;
     arena *arena;
     ramet_session *session;
-    const char *only; /* NULL: all tasks */
+    int64_t branch, length; /* the path that is read, up to there */
+    const char *only;       /* NULL: all tasks */
     VEC(group *) groups;
     uint32_t *table; /* hash table by id: index of a group + 1 */
     size_t slots;
-    group *loose;   /* the group for entries without a turn */
-    group *last;    /* the group of the last entry */
-    bool foreign;   /* the last entry was inherited */
-    bool as_one;    /* put everything into one task, `loose` */
-    bool in_memory; /* keep messages, however large they are */
-    bool lean;      /* do not keep messages */
+    group *loose;       /* the group for entries without a turn */
+    group *last;        /* the group of the last entry */
+    bool foreign;       /* the last entry was inherited */
+    const char *as_one; /* put everything into one task with this id, `loose`; NULL: do not */
+    bool in_memory;     /* keep messages, however large they are */
+    bool off_head;      /* the path is not that of the head */
+    bool lean;          /* do not keep messages */
 } loader;
 
 static size_t slot_of(const loader *l, const char *id)
@@ -148,7 +86,7 @@ static group *group_get(loader *l, const char *id)
     g->task = (a2a_task){.id = arena_strdup(l->arena, id),
                          .session = l->session->id,
                          .state = A2A_COMPLETED,
-                         .branch = l->session->head.branch};
+                         .branch = l->branch};
     VEC_PUSH(l->arena, &l->groups, g);
     if (l->groups.n * 2 > l->slots) {
         l->slots = l->slots ? l->slots * 2 : 64;
@@ -177,6 +115,8 @@ static void message_add(loader *l, group *g, const ramet_entry *e)
     if (!g->first)
         g->first = e->created;
     g->last = e->created;
+    if (e->role == RAMET_USER)
+        g->last_asked = e->created;
     if (l->last != g) {
         a2a_span next = {.lo = e->position};
         VEC_PUSH(l->arena, &g->spans, next);
@@ -219,10 +159,13 @@ static ramet_status load_path(loader *l, int64_t from, bool *fits)
     int64_t at = from;
     size_t bytes = 0;
     *fits = true;
-    while (at < l->session->head.length && *fits) {
+    while (at < l->length && *fits) {
         ramet_page page;
-        ramet_read_in in = {
-            .limit = PAGE, .by_position = true, .position = at, .branch = l->session->head.branch};
+        ramet_read_in in = {.limit = PAGE,
+                            .by_position = true,
+                            .position = at,
+                            .branch = l->branch,
+                            .end = l->length};
         ramet_status st = ramet_read(l->call, l->session->id, &in, &page);
         if (st != RAMET_OK || !page.n)
             return st;
@@ -244,12 +187,13 @@ static ramet_status walk_path(loader *l, int64_t from)
     const ramet_entry *e;
     ramet_read_in in = {.by_position = true,
                         .position = from,
-                        .branch = l->session->head.branch,
-                        .end = l->session->head.length,
+                        .branch = l->branch,
+                        .end = l->length,
                         .channel = "history"};
-    ramet_status st =
-        from < in.end ? ramet_stream_open(l->call, l->session->id, &in, &s) : RAMET_OK;
-    if (st != RAMET_OK || from >= in.end)
+    if (from >= l->length)
+        return RAMET_OK;
+    ramet_status st = ramet_stream_open(l->call, l->session->id, &in, &s);
+    if (st != RAMET_OK)
         return st;
     while ((st = ramet_stream_next(s, &e)) == RAMET_OK && e)
         load_entry(l, e);
@@ -261,7 +205,7 @@ static ramet_status walk_path(loader *l, int64_t from)
 
 static void row_apply(loader *l, const ramet_task *row)
 {
-    row_data r = row_read(l->arena, row->data);
+    a2a_row r = a2a_row_read(l->arena, row->data);
     group *g = group_find(l, row->id);
     if (!g && (r.tip || r.turn)) /* its messages are no longer on the path */
         return;
@@ -282,8 +226,14 @@ static void row_apply(loader *l, const ramet_task *row)
     g->task.status_message = r.message;
     g->task.artifacts = r.artifacts;
     g->task.metadata = r.metadata;
+    g->task.invocation = r.invocation;
     g->task.by_row = true;
     g->task.running = false;
+}
+
+const char *a2a_error_id(arena *a, const char *task)
+{
+    return arena_printf(a, "%s-status", task);
 }
 
 static const char *error_message(arena *a, const ramet_turn *t)
@@ -296,7 +246,7 @@ static const char *error_message(arena *a, const ramet_turn *t)
     jw_init(&w, &b, 0);
     jw_object(&w);
     jw_kstr(&w, "kind", "message");
-    jw_kstr(&w, "messageId", arena_printf(a, "%s-status", t->id));
+    jw_kstr(&w, "messageId", a2a_error_id(a, t->id));
     jw_kstr(&w, "role", "agent");
     jw_key(&w, "parts");
     jw_array(&w);
@@ -321,7 +271,9 @@ static void turn_apply(loader *l, const ramet_turn *t)
                                    [RAMET_TURN_INTERRUPTED] = A2A_FAILED};
     g->task.state = by[t->status];
     g->task.running = t->status == RAMET_TURN_RUNNING;
-    g->task.status_at = t->ended ? t->ended : t->started;
+    g->task.status_at = t->ended                     ? t->ended
+                        : g->last_asked > t->started ? g->last_asked
+                                                     : t->started;
     g->task.status_message = error_message(l->arena, t);
     g->task.created = t->started;
 }
@@ -344,16 +296,38 @@ static void group_finish(const loader *l, group *g)
         t->status_at = l->session->created;
 }
 
+/* The turns of the session, page by page; of one task, its own. */
+static ramet_status load_turns(loader *l)
+{
+    ramet_turn *turns;
+    size_t n = PAGE;
+    if (l->only) {
+        ramet_status st = group_find(l, l->only)
+                              ? ramet_turn_get(l->call, l->session->id, l->only, &turns)
+                              : RAMET_TURN_NOT_FOUND;
+        if (st == RAMET_OK)
+            turn_apply(l, turns);
+        return st == RAMET_TURN_NOT_FOUND || st == RAMET_BAD_ID ? RAMET_OK : st;
+    }
+    for (int64_t before = 0; n == PAGE; before = turns[n - 1].started) {
+        ramet_status st = ramet_turns_before(l->call, l->session->id, before, PAGE, &turns, &n);
+        if (st != RAMET_OK)
+            return st;
+        for (size_t i = 0; i < n; i++)
+            turn_apply(l, &turns[i]);
+        if (!n)
+            break;
+    }
+    return RAMET_OK;
+}
+
 static ramet_status load_known(loader *l)
 {
     ramet_task *rows;
-    ramet_turn *turns;
     size_t n;
-    ramet_status st = ramet_turns(l->call, l->session->id, PAGE, &turns, &n);
+    ramet_status st = load_turns(l);
     if (st != RAMET_OK)
         return st;
-    for (size_t i = 0; i < n; i++)
-        turn_apply(l, &turns[i]);
     st = ramet_tasks(l->call, l->session->id, &rows, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++)
         if (!l->only || strcmp(l->only, rows[i].id) == 0)
@@ -364,7 +338,7 @@ static ramet_status load_known(loader *l)
 static void load_begin(loader *l)
 {
     if (l->as_one) {
-        l->loose = group_get(l, l->session->id);
+        l->loose = group_get(l, l->as_one);
     } else if (l->session->is_fork && (!l->only || strcmp(l->only, l->session->id) == 0)) {
         group *g = group_get(l, l->session->id);
         g->task.inherited = true;
@@ -385,8 +359,11 @@ static ramet_status load_messages(loader *l, int64_t from)
     *l = (loader){.call = l->call,
                   .arena = l->arena,
                   .session = l->session,
+                  .branch = l->branch,
+                  .length = l->length,
                   .only = l->only,
                   .as_one = l->as_one,
+                  .off_head = l->off_head,
                   .lean = true};
     load_begin(l);
     return walk_path(l, from);
@@ -398,12 +375,23 @@ static ramet_status load(loader *l, int64_t from)
     return st == RAMET_OK ? load_known(l) : st;
 }
 
+/* Reads the session; the path is that of its head. */
+static ramet_status load_session(loader *l, const char *session)
+{
+    ramet_status st = ramet_session_get(l->call, session, &l->session);
+    if (st == RAMET_OK) {
+        l->branch = l->session->head.branch;
+        l->length = l->session->head.length;
+    }
+    return st;
+}
+
 ramet_status a2a_tasks(ramet_call *c, const char *session, a2a_task **out, size_t *n)
 {
     loader l = {.call = c, .arena = ramet_call_arena(c)};
     *out = NULL;
     *n = 0;
-    ramet_status st = ramet_session_get(c, session, &l.session);
+    ramet_status st = load_session(&l, session);
     if (st == RAMET_OK)
         st = load(&l, 0);
     if (st != RAMET_OK)
@@ -439,6 +427,30 @@ static bool loose_find(ramet_call *c, const char *id, const char **session, rame
     return false;
 }
 
+/* The history that a rewind left. */
+typedef struct rewound {
+    int64_t branch, length, at;
+} rewound;
+
+/* Parses the id of its task. `session`, if set, must match. */
+static bool rewound_parse(arena *a, const char *id, const char **session, rewound *out)
+{
+    const char *mark = NULL;
+    long long b, n, at;
+    int end = 0;
+    for (const char *p = strstr(id, REWOUND); p; p = strstr(p + 1, REWOUND))
+        mark = p;
+    if (!mark || sscanf(mark + strlen(REWOUND), "%15lld-%9lld-%17lld%n", &b, &n, &at, &end) != 3 ||
+        mark[strlen(REWOUND) + (size_t)end] || b < 1 || n < 0)
+        return false;
+    const char *s = arena_printf(a, "%.*s", (int)(mark - id), id);
+    if (*session && strcmp(*session, s) != 0)
+        return false;
+    *session = s;
+    *out = (rewound){b, n, at};
+    return true;
+}
+
 /* The session of a task; NULL if there is none. */
 static ramet_status session_of(ramet_call *c, const char *id, const char **session)
 {
@@ -461,9 +473,12 @@ static ramet_status session_of(ramet_call *c, const char *id, const char **sessi
     return st;
 }
 
-/* The position of the task's first message; the length of the path if it is not on the path. */
-static ramet_status begins_at(ramet_call *c, const ramet_session *s, const char *id, int64_t *from)
+/* The position of the task's first message; the length of the path if there is none. A task that a
+ * move has cut off is read from the branch that holds it. */
+static ramet_status begins_at(loader *l, const char *id, int64_t *from)
 {
+    ramet_call *c = l->call;
+    const ramet_session *s = l->session;
     ramet_turn_at at;
     ramet_entry *first;
     const char *session = s->id;
@@ -477,25 +492,60 @@ static ramet_status begins_at(ramet_call *c, const ramet_session *s, const char 
         return RAMET_OK;
     }
     ramet_status st = ramet_turn_find(c, s->id, RAMET_LOG_MAIN, id, &at);
-    if (st == RAMET_TURN_NOT_FOUND || (st == RAMET_OK && !at.on_path)) {
-        *from = s->head.length;
+    if (st == RAMET_TURN_NOT_FOUND) {
+        *from = l->length;
         return RAMET_OK;
+    }
+    if (st == RAMET_OK && !at.on_path) {
+        l->off_head = true;
+        l->branch = at.branch;
+        l->length = INT64_MAX;
     }
     *from = at.position;
     return st;
+}
+
+/* The history of a path as one task, completed at that time, which is not stored. */
+static ramet_status load_as_one(loader *l, int64_t at, a2a_task **out)
+{
+    ramet_status st = load_messages(l, 0);
+    if (st != RAMET_OK)
+        return st;
+    group_finish(l, l->loose);
+    *out = &l->loose->task;
+    (*out)->created = l->session->created;
+    (*out)->status_at = (*out)->updated = at;
+    (*out)->inherited = true; /* it made none of the answers */
+    return RAMET_OK;
+}
+
+/* The history that a rewind left, by the id of its task. */
+static ramet_status rewound_get(loader *l, const char *session, const rewound *of, a2a_task **out)
+{
+    ramet_status st = load_session(l, session);
+    l->as_one = l->only;
+    l->only = NULL;
+    l->branch = of->branch;
+    l->length = of->length;
+    if (st == RAMET_OK)
+        st = load_as_one(l, of->at, out);
+    return st == RAMET_BRANCH_NOT_FOUND ? RAMET_TURN_NOT_FOUND : st;
 }
 
 ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2a_task **out)
 {
     loader l = {.call = c, .arena = ramet_call_arena(c), .only = id};
     int64_t from = 0;
+    rewound left;
     const char *at = session;
     *out = NULL;
+    if (rewound_parse(l.arena, id, &at, &left))
+        return rewound_get(&l, at, &left, out);
     ramet_status st = at ? RAMET_OK : session_of(c, id, &at);
     if (st == RAMET_OK && at)
-        st = ramet_session_get(c, at, &l.session);
+        st = load_session(&l, at);
     if (st == RAMET_OK && at)
-        st = begins_at(c, l.session, id, &from);
+        st = begins_at(&l, id, &from);
     if (st == RAMET_OK && at)
         st = load(&l, from);
     if (st != RAMET_OK)
@@ -504,34 +554,36 @@ ramet_status a2a_task_get(ramet_call *c, const char *session, const char *id, a2
     if (!g || g->hidden)
         return RAMET_TURN_NOT_FOUND;
     group_finish(&l, g);
+    g->task.off_head = l.off_head;
     *out = &g->task;
     return RAMET_OK;
 }
 
-ramet_status a2a_task_effective(ramet_call *c, const char *session, bool in_memory, a2a_task **out)
+ramet_status a2a_task_effective(ramet_call *c, const char *session, a2a_task **out)
 {
-    loader l = {.call = c, .arena = ramet_call_arena(c), .as_one = true, .in_memory = in_memory};
+    loader l = {.call = c, .arena = ramet_call_arena(c), .as_one = session};
     *out = NULL;
-    ramet_status st = ramet_session_get(c, session, &l.session);
+    ramet_status st = load_session(&l, session);
     if (st == RAMET_OK)
-        st = load_messages(&l, 0);
-    if (st != RAMET_OK)
-        return st;
-    group_finish(&l, l.loose);
-    *out = &l.loose->task;
-    (*out)->status_at = (*out)->updated = l.session->updated;
-    (*out)->created = l.session->created;
-    return RAMET_OK;
+        st = load_as_one(&l, l.session->updated, out);
+    return st;
 }
 
 ramet_status a2a_rewind(ramet_call *c, const char *session, const char *invocation, bool in_memory,
                         a2a_task **out)
 {
-    ramet_session *s;
+    loader l = {.call = c, .arena = ramet_call_arena(c), .in_memory = in_memory};
     ramet_move_in in = {.before_turn = invocation};
     *out = NULL;
-    ramet_status st = ramet_rewind(c, session, &in, &s, NULL);
-    return st == RAMET_OK ? a2a_task_effective(c, session, in_memory, out) : st;
+    ramet_status st = ramet_rewind(c, session, &in, &l.session, NULL);
+    if (st != RAMET_OK)
+        return st;
+    l.branch = l.session->head.branch;
+    l.length = l.session->head.length;
+    l.as_one =
+        arena_printf(l.arena, "%s" REWOUND "%lld-%lld-%lld", l.session->id, (long long)l.branch,
+                     (long long)l.length, (long long)l.session->updated);
+    return load_as_one(&l, l.session->updated, out);
 }
 
 /* ------------------------------------------------------------------- writing */
@@ -542,8 +594,11 @@ void a2a_status_write(arena *a, json_writer *w, const a2a_view *view, const a2a_
     json_doc d;
     jw_object(w);
     jw_kstr(w, "state", a2a_state_name(t->state, view->version));
-    if (t->status_message &&
-        json_parse(a, t->status_message, strlen(t->status_message), SIZE_MAX, &d, NULL)) {
+    if (t->question) {
+        jw_key(w, "message");
+        a2a_message_write(w, view, t->question, NULL);
+    } else if (t->status_message &&
+               json_parse(a, t->status_message, strlen(t->status_message), SIZE_MAX, &d, NULL)) {
         jw_key(w, "message");
         a2a_message_rewrite(a, w, view, &d, &d.nodes[0]);
     }
@@ -554,7 +609,8 @@ void a2a_status_write(arena *a, json_writer *w, const a2a_view *view, const a2a_
     jw_end_object(w);
 }
 
-/* The invocation id to add to a message that has none: that of the answer that follows it. */
+/* The invocation id to add to a message that has none: that of the answer that follows it, or, for
+ * the last question, that of the task. */
 static const char *stamp_of(arena *a, const a2a_task *t, size_t i)
 {
     for (size_t k = i; k < t->n; k++) {
@@ -562,9 +618,9 @@ static const char *stamp_of(arena *a, const a2a_task *t, size_t i)
         if (own)
             return own;
         if (k > i && t->history[k].role == RAMET_USER)
-            break;
+            return t->history[i].turn_id;
     }
-    return t->history[i].turn_id;
+    return t->invocation ? t->invocation : t->history[i].turn_id;
 }
 
 /* The parts of a task that fit into the view's room. */
@@ -586,17 +642,23 @@ static const char *message_json(arena *a, const a2a_view *view, const a2a_task *
     return buf_keep(&b, a);
 }
 
-static size_t history_from(const a2a_task *t, int64_t max)
+/* The first of the newest `max` messages. */
+static size_t history_from(const a2a_view *view, const a2a_task *t, int64_t max)
 {
-    return max >= 0 && (uint64_t)max < t->n ? t->n - (size_t)max : 0;
+    size_t i = t->n;
+    while (i && max != 0)
+        max -= a2a_message_shown(view, &t->history[--i]);
+    return i;
 }
 
 /* Collects the newest messages that fit. */
 static void history_fit(arena *a, const a2a_view *view, const a2a_task *t, int64_t max, fitting *f)
 {
-    size_t from = history_from(t, max), i = t->n;
+    size_t from = history_from(view, t, max), i = t->n;
     f->kept = arena_array(a, t->n - from + 1, sizeof *f->kept);
     for (; i > from; i--) {
+        if (!a2a_message_shown(view, &t->history[i - 1]))
+            continue;
         const char *json = message_json(a, view, t, i - 1);
         size_t n = strlen(json) + 1;
         if (n > f->room)
@@ -616,8 +678,9 @@ static void history_write(arena *a, json_writer *w, const a2a_view *view, const 
         for (size_t i = f->n; i-- > 0;)
             jw_raw(w, f->kept[i]);
     else
-        for (size_t i = history_from(t, max); i < t->n; i++)
-            a2a_message_write(w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
+        for (size_t i = history_from(view, t, max); i < t->n; i++)
+            if (a2a_message_shown(view, &t->history[i]))
+                a2a_message_write(w, view, &t->history[i], view->stamp ? stamp_of(a, t, i) : NULL);
     jw_end_array(w);
 }
 
@@ -633,11 +696,13 @@ static void artifacts_write(arena *a, json_writer *w, const a2a_view *view, cons
     jw_end_array(w);
 }
 
-static void metadata_write(arena *a, json_writer *w, const char *json, const fitting *f)
+static void metadata_write(arena *a, json_writer *w, const a2a_view *view, const a2a_task *t,
+                           const fitting *f)
 {
     json_doc d;
     const json_node *v;
-    if (!f->omitted && !f->less) {
+    const char *json = t->metadata;
+    if (!f->omitted && !f->less && !t->off_head && !(json && strstr(json, A2A_OFF_HEAD))) {
         if (json)
             jw_kraw(w, "metadata", json);
         return;
@@ -648,8 +713,11 @@ static void metadata_write(arena *a, json_writer *w, const char *json, const fit
         for (const json_node *k = json_first(&d, &d.nodes[0]); k;
              k = json_next(&d, &d.nodes[0], v)) {
             v = json_next(&d, &d.nodes[0], k);
-            jw_kraw(w, json_text(a, &d, k), json_raw(a, &d, v));
+            if (strcmp(json_text(a, &d, k), A2A_OFF_HEAD) != 0) /* sent back by a client */
+                jw_kraw(w, json_text(a, &d, k), json_raw(a, &d, v));
         }
+    if (t->off_head)
+        jw_kbool(w, view->stamp_key ? A2A_OFF_HEAD_URI : A2A_OFF_HEAD, true);
     if (f->omitted)
         jw_kint(w, A2A_HISTORY_OMITTED, (int64_t)f->omitted);
     if (f->less)
@@ -672,7 +740,7 @@ void a2a_task_close(arena *a, json_writer *w, const a2a_view *view, const a2a_ta
 {
     fitting all = {0};
     artifacts_write(a, w, view, t->artifacts);
-    metadata_write(a, w, t->metadata, &all);
+    metadata_write(a, w, view, t, &all);
     jw_end_object(w);
 }
 
@@ -686,7 +754,7 @@ ramet_status a2a_task_reload(ramet_call *c, a2a_task *t)
         return st;
     if (!row || row->deleted)
         return RAMET_TURN_NOT_FOUND;
-    row_data r = row_read(ramet_call_arena(c), row->data);
+    a2a_row r = a2a_row_read(ramet_call_arena(c), row->data);
     t->status_message = r.message;
     t->artifacts = r.artifacts;
     t->metadata = r.metadata;
@@ -710,6 +778,6 @@ void a2a_task_write(arena *a, json_writer *w, const a2a_view *view, const a2a_ta
         history_write(a, w, &at, t, history, &f);
     if (!f.less)
         artifacts_write(a, w, &at, t->artifacts);
-    metadata_write(a, w, t->metadata, &f);
+    metadata_write(a, w, &at, t, &f);
     jw_end_object(w);
 }

@@ -302,7 +302,7 @@ static const char *tip_of(const put *p)
 static ramet_status put_append(put *p, size_t from)
 {
     ramet_task_in row = {p->in->id, a2a_row_data(p->arena, p->in, tip_of(p), false),
-                         p->in->status_at};
+                         p->in->status_at, p->in->invocation};
     ramet_append_out done = {.head = {.branch = 0}};
     const char *head = p->head;
     do {
@@ -363,7 +363,7 @@ static ramet_status put_sync(put *p, size_t matched, size_t differs)
     if (st != RAMET_OK)
         return st;
     ramet_task_in row = {p->in->id, a2a_row_data(p->arena, p->in, tip_of(p), false),
-                         p->in->status_at};
+                         p->in->status_at, p->in->invocation};
     return ramet_task_put(p->call, p->session, &row, NULL);
 }
 
@@ -478,11 +478,22 @@ ramet_status a2a_history_put(ramet_call *c, const char *session, const a2a_messa
 
 ramet_status a2a_task_state_put(ramet_call *c, const char *session, const a2a_task_in *in)
 {
-    ramet_task_in row = {in->id, a2a_row_data(ramet_call_arena(c), in, NULL, true), in->status_at};
+    ramet_task_in row = {in->id, a2a_row_data(ramet_call_arena(c), in, NULL, true), in->status_at,
+                         in->invocation};
     return ramet_task_put(c, session, &row, NULL);
 }
 
 /* -------------------------------------------------------------------- reading */
+
+bool a2a_kinds_fit(const json_doc *d, const json_node *message, size_t *part)
+{
+    const json_node *parts = json_get(d, message, "parts");
+    *part = 0;
+    for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p), ++*part)
+        if (json_is(p, JSON_OBJECT) && !json_is(json_get(d, p, "kind"), JSON_STRING))
+            return false;
+    return true;
+}
 
 static bool status_read(arena *a, const json_doc *d, const json_node *v, a2a_task_in *out,
                         const char **why)
@@ -586,6 +597,10 @@ bool a2a_task_read(arena *a, const json_doc *d, const json_node *v, a2a_task_in 
     if (!empty(metadata) && !json_is(metadata, JSON_OBJECT))
         return false;
     out->metadata = empty(metadata) ? NULL : json_raw(a, d, metadata);
+    out->invocation = a2a_invocation_in(a, d, metadata);
+    *why = "the invocation id in metadata must be at most 255 bytes, without control characters";
+    if (out->invocation && !a2a_id_fits(metadata, out->invocation))
+        return false;
     out->artifacts = empty(artifacts) ? NULL : json_raw(a, d, artifacts);
     return status_read(a, d, json_get(d, v, "status"), out, why) &&
            (empty(artifacts) || artifacts_read(a, d, artifacts, why)) &&

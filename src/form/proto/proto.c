@@ -4,6 +4,7 @@
  */
 #include "form/proto/proto.h"
 
+#include "base/base64.h"
 #include "base/util.h"
 
 #include <google/protobuf/struct.pb-c.h>
@@ -295,6 +296,19 @@ static bool uuid_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor 
     return true;
 }
 
+static void base64_value(arena *a, json_writer *w, const ProtobufCBinaryData *b)
+{
+    char *text = arena_alloc(a, BASE64_LEN(b->len) + 1);
+    base64_encode(b->data, b->len, text);
+    jw_str(w, text);
+}
+
+static const char *enum_name(const ProtobufCEnumDescriptor *d, int value)
+{
+    const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(d, value);
+    return v ? v->name : NULL;
+}
+
 static bool time_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor *f,
                        const Google__Protobuf__Timestamp *t, const char **why)
 {
@@ -307,8 +321,9 @@ static bool time_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor 
     return true;
 }
 
-static bool message_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor *f,
-                          const ProtobufCMessage *m, const char **why)
+static bool message_value(arena *a, proto_form form, json_writer *w,
+                          const ProtobufCFieldDescriptor *f, const ProtobufCMessage *m,
+                          const char **why)
 {
     if (f->descriptor == &google__protobuf__value__descriptor)
         return any_value(w, (const Google__Protobuf__Value *)m, why);
@@ -317,14 +332,14 @@ static bool message_value(arena *a, json_writer *w, const ProtobufCFieldDescript
     if (f->descriptor == &google__protobuf__timestamp__descriptor)
         return time_value(a, w, f, (const Google__Protobuf__Timestamp *)m, why);
     jw_object(w);
-    if (!proto_members(a, w, m, why))
+    if (!proto_members(a, form, w, m, why))
         return false;
     jw_end_object(w);
     return true;
 }
 
-static bool one_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor *f, const void *at,
-                      const char **why)
+static bool one_value(arena *a, proto_form form, json_writer *w, const ProtobufCFieldDescriptor *f,
+                      const void *at, const char **why)
 {
     const char *word;
     switch (f->type) {
@@ -332,11 +347,15 @@ static bool one_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor *
         jw_str(w, *(const char *const *)at);
         return true;
     case PROTOBUF_C_TYPE_BYTES:
-        return uuid_value(a, w, f, at, why);
+        if (form == PROTO_SHORT)
+            return uuid_value(a, w, f, at, why);
+        base64_value(a, w, at);
+        return true;
     case PROTOBUF_C_TYPE_MESSAGE:
-        return message_value(a, w, f, *(ProtobufCMessage *const *)at, why);
+        return message_value(a, form, w, f, *(ProtobufCMessage *const *)at, why);
     case PROTOBUF_C_TYPE_ENUM:
-        word = proto_word(a, f->descriptor, *(const int *)at);
+        word = form == PROTO_SHORT ? proto_word(a, f->descriptor, *(const int *)at)
+                                   : enum_name(f->descriptor, *(const int *)at);
         if (!word && *(const int *)at)
             return bad_field(a, f, "is none of its values", why);
         jw_str(w, word);
@@ -358,24 +377,54 @@ static bool one_value(arena *a, json_writer *w, const ProtobufCFieldDescriptor *
     }
 }
 
-bool proto_value(arena *a, json_writer *w, const ProtobufCMessage *m,
+/* The object that a map is: its entries are messages with two fields. */
+static bool map_value(arena *a, proto_form form, json_writer *w, ProtobufCMessage *const *entries,
+                      size_t n, const char **why)
+{
+    jw_object(w);
+    for (size_t i = 0; i < n; i++) {
+        const ProtobufCFieldDescriptor *f = entries[i]->descriptor->fields;
+        jw_key(w, *(const char *const *)proto_at(entries[i], &f[0]));
+        if (!proto_has(entries[i], &f[1]))
+            jw_str(w, "");
+        else if (!one_value(a, form, w, &f[1], proto_at(entries[i], &f[1]), why))
+            return false;
+    }
+    jw_end_object(w);
+    return true;
+}
+
+bool proto_is_map(const ProtobufCFieldDescriptor *f)
+{
+    if (f->label != PROTOBUF_C_LABEL_REPEATED || f->type != PROTOBUF_C_TYPE_MESSAGE)
+        return false;
+    const ProtobufCMessageDescriptor *d = f->descriptor;
+    size_t n = strlen(d->short_name);
+    return d->n_fields == 2 && n > 5 && strcmp(d->short_name + n - 5, "Entry") == 0 &&
+           strcmp(d->fields[0].name, "key") == 0 && strcmp(d->fields[1].name, "value") == 0;
+}
+
+bool proto_value(arena *a, proto_form form, json_writer *w, const ProtobufCMessage *m,
                  const ProtobufCFieldDescriptor *f, const char **why)
 {
     const void *at = proto_at(m, f);
     if (f->label != PROTOBUF_C_LABEL_REPEATED)
-        return one_value(a, w, f, at, why);
+        return one_value(a, form, w, f, at, why);
     /* Only strings and messages are repeated here, and both are pointers. */
     size_t n = *(const size_t *)quantifier(m, f);
     void *const *items = *(void *const *const *)at;
+    if (proto_is_map(f))
+        return map_value(a, form, w, (ProtobufCMessage *const *)items, n, why);
     jw_array(w);
     for (size_t i = 0; i < n; i++)
-        if (!one_value(a, w, f, &items[i], why))
+        if (!one_value(a, form, w, f, &items[i], why))
             return false;
     jw_end_array(w);
     return true;
 }
 
-bool proto_members(arena *a, json_writer *w, const ProtobufCMessage *m, const char **why)
+bool proto_members(arena *a, proto_form form, json_writer *w, const ProtobufCMessage *m,
+                   const char **why)
 {
     const ProtobufCMessageDescriptor *d = m->descriptor;
     for (unsigned i = 0; i < d->n_fields; i++) {
@@ -384,7 +433,7 @@ bool proto_members(arena *a, json_writer *w, const ProtobufCMessage *m, const ch
         if (!proto_has(m, f) || (f->type == PROTOBUF_C_TYPE_ENUM && !*(const int *)proto_at(m, f)))
             continue;
         jw_key(w, proto_json_name(a, f));
-        if (!proto_value(a, w, m, f, why))
+        if (!proto_value(a, form, w, m, f, why))
             return false;
     }
     return true;
