@@ -37,6 +37,50 @@ const remembered = () => {
   }
 };
 
+const WIDTH_KEY = "ramet.sidebar.width";
+const WIDTH = { least: 220, usual: 272, most: 560, step: 16 };
+
+/** The edge between sidebar and view: dragged, or moved by the arrow keys; twice clicked it is as usual. */
+function Grip() {
+  const [width, setWidth] = useState(() => {
+    try {
+      return Number(localStorage.getItem(WIDTH_KEY)) || WIDTH.usual;
+    } catch {
+      return WIDTH.usual;
+    }
+  });
+  const go = (to: number) => setWidth(Math.round(Math.min(WIDTH.most, Math.max(WIDTH.least, to))));
+  useEffect(() => {
+    document.documentElement.style.setProperty("--side", `${width}px`);
+    try {
+      localStorage.setItem(WIDTH_KEY, String(width));
+    } catch {
+      // not kept
+    }
+  }, [width]);
+  return (
+    <div
+      className="frame-grip"
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Width of the sidebar"
+      aria-valuenow={width}
+      aria-valuemin={WIDTH.least}
+      aria-valuemax={WIDTH.most}
+      tabIndex={0}
+      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && go(event.clientX)}
+      onDoubleClick={() => go(WIDTH.usual)}
+      onKeyDown={(event) => {
+        const by = { ArrowLeft: -WIDTH.step, ArrowRight: WIDTH.step }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        go(width + by);
+      }}
+    />
+  );
+}
+
 function View({ route }: { route: Route }) {
   if (route.view === "home") return <Home />;
   if (route.view === "chat") return <Chat key={route.id} id={route.id} />;
@@ -87,6 +131,7 @@ function Frame() {
           <Sidebar currentId={route.view === "chat" ? route.id : ""} onNavigate={close} />
         </aside>
       )}
+      {open && !shared && <Grip />}
       {open && <div className="frame-scrim" onClick={() => setOpen(false)} />}
       <main className="frame-main">
         {!shared && (

@@ -124,3 +124,35 @@ test('the same message to several agents, side by side', async ({ page, api }) =
   await page.goBack();
   await expect(composer(page)).toHaveValue('');
 });
+
+test('as many agents as are ticked are asked; each is named; one that failed says why', async ({ page, api }) => {
+  await page.goto('/');
+  await composer(page).fill('/slow 100\n/fail after 9 the model is gone\nSome **bold** words and then many more of them follow');
+  await page.getByRole('button', { name: 'Ask several agents' }).click();
+  const box = page.getByRole('dialog', { name: 'Ask several agents' });
+  await expect(box.getByRole('checkbox')).toHaveCount(3);
+  await box.getByRole('checkbox', { name: 'third' }).uncheck();
+  await page.getByRole('button', { name: 'Ask 2 agents' }).click();
+  await expect(page).toHaveURL(/\/compare\?side=[^&]+&side=[^&]+$/);
+  await expect(page.getByRole('columnheader', { name: /echo/ }).or(page.getByRole('columnheader', { name: /second/ }))).toHaveCount(2);
+  await expect(page.getByRole('article', { name: 'second' })).toBeVisible();
+  await expect(page.getByRole('note').filter({ hasText: 'told to fail' }).first()).toBeVisible();
+  await expect(page.getByRole('radio', { name: 'second' })).toBeVisible();
+  // No chat is left behind with nothing in it.
+  const { sessions } = await api.get('sessions');
+  expect(sessions).toHaveLength(3);
+  for (const session of sessions) expect(session.head.length).toBeGreaterThan(0);
+});
+
+test('Markdown is drawn while several answer', async ({ page, api }) => {
+  const id = await api.chat('Ask', ['one', 'two']);
+  await page.goto(`/chat/${id}`);
+  await composer(page).fill('/slow 150\nSome **bold** words and then many more of them follow until it is over at last');
+  await page.getByRole('button', { name: 'Ask several agents' }).click();
+  await page.getByRole('button', { name: 'Ask 3 agents' }).click();
+  const busy = page.locator('article[aria-busy="true"]');
+  await expect(busy.locator('strong').first()).toHaveText('bold');
+  await expect(page.getByRole('article', { name: 'third' })).toBeVisible();
+  await expect(busy).toHaveCount(0);
+  await expect(page.getByRole('radio', { name: 'third' })).toBeVisible();
+});

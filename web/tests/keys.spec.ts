@@ -25,12 +25,14 @@ test('versions: the seed’s keys in the composer, their twins outside of it', a
   await expect(last).not.toContainText('anew');
   await page.keyboard.press('Control+]');
   await expect(last).toContainText('a3 anew');
-  await leave(page);
+  await last.focus();
   await page.keyboard.press('[');
   await expect(last).not.toContainText('anew');
+  await expect(last).toBeFocused();
   await page.keyboard.press(']');
   await expect(last).toContainText('a3 anew');
   for (const keys of ['Control+Shift+B', 'b']) {
+    await last.focus();
     await page.keyboard.press(keys);
     const list = dialog(page, 'Versions of this message');
     await expect(list).toContainText('a3 anew');
@@ -138,9 +140,11 @@ test('bindings are taken away, added, taken over, undone, reset, and kept', asyn
 
   await page.reload();
   await expect(messages(page)).toHaveCount(4);
-  await leave(page);
+  await messages(page).last().focus();
   await page.keyboard.press('f');
   await expect(page.getByRole('dialog')).toHaveCount(0);
+  await composer(page).fill('');
+  await messages(page).last().focus();
   await page.keyboard.press('x');
   await page.keyboard.press('y');
   await expect(dialog(page, 'Fork chat')).toBeVisible();
@@ -151,7 +155,7 @@ test('bindings are taken away, added, taken over, undone, reset, and kept', asyn
   await sheet(page).getByRole('button', { name: 'Change keys' }).click();
   await sheet(page).getByRole('button', { name: 'Usual keys for all' }).click();
   await page.keyboard.press('Escape');
-  await leave(page);
+  await messages(page).last().focus();
   await page.keyboard.press('f');
   await expect(dialog(page, 'Fork chat')).toBeVisible();
 });
@@ -171,7 +175,8 @@ test('every other key of the table does what it says', async ({ page, api, conte
     await page.keyboard.press('Escape');
     await expect(dialog(page, name)).toHaveCount(0);
   };
-  await press('c');
+  await last.focus();
+  await page.keyboard.press('c');
   await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('a3 anew');
   await press('t');
   await close('Tags');
@@ -181,15 +186,22 @@ test('every other key of the table does what it says', async ({ page, api, conte
   await close('Moves');
   await press('g', 'a');
   await close('Ask several agents');
-  await press('k', 'k', 'j');
+  await press('i');
+  await page.keyboard.press('Alt+ArrowUp');
+  for (const key of ['k', 'k', 'j']) await page.keyboard.press(key);
+  await expect(messages(page).nth(2)).toBeFocused();
+  await page.keyboard.press('Alt+ArrowDown');
   await expect(last).toBeFocused();
+  await page.keyboard.press('Alt+ArrowDown');
+  await expect(composer(page)).toBeFocused();
   await press('i');
   await expect(composer(page)).toBeFocused();
   await press('u');
   await expect(last).not.toContainText('anew');
   await press('Shift+U');
   await expect(last).toContainText('a3 anew');
-  await press('r');
+  await last.focus();
+  await page.keyboard.press('Shift+R');
   await expect(last).toContainText('3/3');
   await expect(last).toContainText('q2');
   await composer(page).fill('/slow 50\n/count 500');
@@ -203,4 +215,48 @@ test('every other key of the table does what it says', async ({ page, api, conte
     await expect(page).not.toHaveURL(before);
     await expect(composer(page)).toBeFocused();
   }
+});
+
+test('typing never acts: what is typed with nothing focused is written', async ({ page, api }) => {
+  const id = await versions(api);
+  await api.chat('Elsewhere', ['x', 'y']);
+  await page.goto(`/chat/${id}`);
+  await expect(composer(page)).toBeFocused();
+  await page.keyboard.type('far');
+  await expect(composer(page)).toHaveValue('far');
+  await composer(page).fill('');
+  await leave(page);
+  await page.keyboard.type('rewrite [it] be clear');
+  await expect(composer(page)).toHaveValue('rewrite [it] be clear');
+  await expect(composer(page)).toBeFocused();
+  // A sequence that is none was typed.
+  await composer(page).fill('');
+  await leave(page);
+  await page.keyboard.type('go on');
+  await expect(composer(page)).toHaveValue('go on');
+  // Nor with a message focused, where the key is none of the table's.
+  await composer(page).fill('');
+  await messages(page).last().focus();
+  await page.keyboard.type('a word');
+  await expect(composer(page)).toHaveValue('a word');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  expect((await api.get(`sessions/${id}/turns`)).turns).toEqual([]);
+  expect((await api.get(`sessions/${id}/head-log`)).moves).toHaveLength(1);
+  // A letter asks no model, on a message either; Shift+R does, and can be undone.
+  const last = messages(page).last();
+  await composer(page).fill('');
+  await last.focus();
+  await page.keyboard.press('r');
+  await expect(composer(page)).toHaveValue('r');
+  await last.focus();
+  await page.keyboard.press('Shift+R');
+  await expect(last).toContainText('3/3');
+  await answered(page);
+  await leave(page);
+  await page.keyboard.press('u');
+  await expect(last).toContainText('a3 anew');
+  // Another chat: one can write at once.
+  await page.getByRole('link', { name: 'Elsewhere' }).click();
+  await expect(messages(page)).toHaveCount(2);
+  await expect(composer(page)).toBeFocused();
 });

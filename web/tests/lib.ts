@@ -33,6 +33,8 @@ export interface Server {
   pid: number;
   /** Ends it and removes its store. */
   stop(): Promise<void>;
+  /** Kills it, as a power cut would; its store stays. */
+  kill(): Promise<void>;
   /** Ends it; its store stays, for another one. */
   halt(): Promise<void>;
 }
@@ -68,7 +70,11 @@ export async function startServer(args: string[] = [], { db, port = 0 }: { db?: 
     await halt();
     rmSync(dirname(store), { recursive: true, force: true });
   };
-  return { url, db: store, pid: child.pid!, halt, stop };
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await end;
+  };
+  return { url, db: store, pid: child.pid!, kill, halt, stop };
 }
 
 // ------------------------------------------------------------------ the API
@@ -202,7 +208,7 @@ export const test = base.extend<Each & Inner, Shared>({
   server: [
     async ({}, use) => {
       if (process.env.RAMET_WEB_DEV) {
-        await use({ url: process.env.RAMET_WEB_DEV, db: '', pid: 0, halt: async () => {}, stop: async () => {} });
+        await use({ url: process.env.RAMET_WEB_DEV, db: '', pid: 0, kill: async () => {}, halt: async () => {}, stop: async () => {} });
         return;
       }
       const server = await startServer(['--agent', 'second=echo', '--agent', 'third=echo', '--default-agent', 'echo']);

@@ -96,3 +96,43 @@ test('offline in the browser: shown, and nothing is lost', async ({ page, contex
   await expect(messages(page)).toHaveCount(4);
   await expect(messages(page).last()).toContainText('elsewhere');
 });
+
+test('an answer that the server was killed over is shown, tried again, or gone on from', async ({ another, user, allow }) => {
+  allow(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/);
+  let server = await startServer();
+  const { url, db } = server;
+  const api = new Api(url, user);
+  const id = await api.chat('Killed', ['one', 'two']);
+  const context = await another({ baseURL: url });
+  const again = async () => (server = await startServer([], { db, port: Number(new URL(url).port) }));
+  try {
+    const page = await context.newPage();
+    await page.goto(`/chat/${id}`);
+    await composer(page).fill('/slow 30\n/count 900');
+    await page.keyboard.press('Enter');
+    await expect(messages(page).last()).toContainText('1 2 3 4 5');
+    await server.kill();
+    await again();
+    const broken = page.getByRole('article', { name: /^Interrupted answer/ });
+    await expect(broken).toContainText('1 2 3 4 5');
+    await expect(broken.getByRole('note')).toContainText('The server was stopped');
+    await page.reload();
+    await expect(broken).toContainText('1 2 3 4 5');
+    await broken.getByRole('button', { name: 'Try again' }).click();
+    await expect(page.getByRole('button', { name: 'Stop', exact: true })).toBeVisible();
+    await expect(broken).toHaveCount(0);
+    await expect(messages(page).last()).toContainText('1 2 3');
+    await server.kill();
+    await again();
+    await broken.getByRole('button', { name: 'Go on from here' }).click();
+    await expect(messages(page)).toHaveCount(6);
+    await answered(page);
+    const said = await api.texts(id);
+    expect(said[3]).toMatch(/^1 2 3/);
+    expect(said.slice(4)).toEqual(['Go on from where you stopped.', 'Go on from where you stopped.']);
+    await expect(messages(page).nth(3).getByRole('note')).toContainText('The server was stopped');
+  } finally {
+    await context.close();
+    await server.stop();
+  }
+});

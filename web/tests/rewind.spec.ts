@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // rewind.spec.ts: rewind at once, the row that it leaves, undo, and the log of moves.
-import { act, composer, expect, messages, say, test } from './lib';
+import { act, answered, composer, expect, messages, say, test } from './lib';
 
 const row = (page: import('./lib').Page) => page.getByText(/later messages? set aside/);
 const undo = (page: import('./lib').Page) => page.getByRole('button', { name: 'Undo', exact: true });
@@ -36,6 +36,62 @@ test('rewind, reload, undo', async ({ page, api }) => {
   await page.keyboard.press('Enter');
   await expect(messages(page)).toHaveCount(6);
   await expect(row(page)).toHaveCount(0);
+});
+
+test('an edit and a new answer in mid-chat leave the row, too, with its undo', async ({ page, api }) => {
+  const id = await api.chat('Aside', ['one', 'two', 'three', 'four', 'five', 'six']);
+  await page.goto(`/chat/${id}`);
+  await act(page, messages(page).nth(1), 'Regenerate');
+  await expect(row(page)).toHaveText('4 later messages set aside');
+  await answered(page);
+  await page.reload();
+  await expect(messages(page)).toHaveCount(2);
+  await expect(row(page)).toHaveText('4 later messages set aside');
+  await undo(page).click();
+  await expect(messages(page)).toHaveCount(6);
+  await expect(row(page)).toHaveCount(0);
+
+  await act(page, messages(page).nth(2), 'Edit');
+  await page.getByRole('textbox', { name: 'Edit message' }).fill('three, anew');
+  await page.keyboard.press('Enter');
+  await expect(row(page)).toHaveText('3 later messages set aside');
+  await answered(page);
+  await expect(messages(page)).toHaveCount(4);
+  await undo(page).click();
+  await expect(messages(page)).toHaveCount(6);
+  await expect(messages(page).nth(2).locator('.chat-body')).toHaveText('three');
+
+  // An answer that is edited; what is said next ends the row.
+  await act(page, messages(page).nth(3), 'Edit');
+  await page.getByRole('textbox', { name: 'Edit message' }).fill('four, anew');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await expect(row(page)).toHaveText('2 later messages set aside');
+  await say(page, 'on');
+  await expect(row(page)).toHaveCount(0);
+  // Nothing comes after the last answer.
+  await act(page, messages(page).last(), 'Regenerate');
+  await expect(messages(page).last()).toContainText('2/2');
+  await answered(page);
+  await expect(row(page)).toHaveCount(0);
+});
+
+test('undoing a rewind takes its draft away, if it was not changed', async ({ page, api }) => {
+  const id = await api.chat('Draft', ['one', 'two', 'three', 'four']);
+  await page.goto(`/chat/${id}`);
+  await composer(page).fill('mine');
+  await act(page, messages(page).nth(2), 'Rewind to here');
+  await expect(composer(page)).toHaveValue('three\n\nmine');
+  await page.reload();
+  await undo(page).click();
+  await expect(messages(page)).toHaveCount(4);
+  await expect(composer(page)).toHaveValue('mine');
+  await composer(page).fill('');
+  await act(page, messages(page).nth(2), 'Rewind to here');
+  await expect(composer(page)).toHaveValue('three');
+  await composer(page).fill('three, and more');
+  await undo(page).click();
+  await expect(messages(page)).toHaveCount(4);
+  await expect(composer(page)).toHaveValue('three, and more');
 });
 
 test('the row can be dismissed, for good', async ({ page, api }) => {

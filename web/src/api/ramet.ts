@@ -118,6 +118,10 @@ export const putFeedback = (id: string, entry: string, value: "up" | "down" | nu
 export const listFeedback = (id: string, entry: string) =>
   get<Page<"feedback", Feedback>>(at(id, "entries", entry, "feedback"));
 
+/** All or none. */
+export const appendEntries = (id: string, entries: { role: Entry["role"]; text?: string; parts?: Part[] }[]) =>
+  post<Appended>(at(id, "entries"), { entries });
+
 // Moves
 export const fork = (id: string, body: ForkIn, o?: Options) => post<Session>(at(id, "fork"), body, o);
 export const rewind = (

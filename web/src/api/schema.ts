@@ -50,7 +50,7 @@ export interface components {
             cache_root?: string | null;
             /**
              * Format: int64
-             * @description number of entries shared with it
+             * @description number of entries up to the last one that it appended; all, if it is this session
              */
             cache_root_shared?: number;
             /** @description the running turn */
@@ -1117,6 +1117,8 @@ export interface components {
              * @description null for `default`
              */
             created_at: string | null;
+            /** @description URL of the OpenCode server in it */
+            opencode?: string;
         };
         /** @description The caller's, `default` first. */
         SandboxList: {

@@ -11,6 +11,7 @@ import { openShare, openTags } from "../dialogs/dialogs";
 import { EphemeralBar } from "../dialogs/EphemeralBar";
 import { ChatTag } from "../dialogs/ChatTag";
 import { mayWrite, roomOf, type Room } from "../state/session";
+import { useSessions } from "../state/sessions";
 import { allowed, canRedo, lastMove } from "../state/thread";
 import {
   Button,
@@ -22,7 +23,7 @@ import {
   IconOffline,
   IconTag,
   IconTree,
-  IconUsers,
+  IconShare,
   Spinner,
 } from "../ui";
 import { attempt, copyEntry, forkFrom, regenerate, rewindTo, startEdit } from "./actions";
@@ -31,7 +32,7 @@ import { RametRuntime, useRoom } from "./runtime";
 import { Thread } from "./Thread";
 import { BranchUsage } from "./Usage";
 import { useOffline } from "./useLink";
-import { currentEntry, focusComposer, focusMessage, resetChatUi, useChatUi } from "./ui";
+import { currentEntry, isFieldEmpty, scrollToStart, focusComposer, focusMessage, resetChatUi, useChatUi } from "./ui";
 import "./chat.css";
 
 const HeadLog = lazy(() => import("./HeadLog"));
@@ -45,7 +46,9 @@ function Head() {
   const room = useRoom();
   const session = room.store((s) => s.session);
   const fresh = room.store((s) => s.status === "fresh");
-  const title = session ? session.title || "New chat" : fresh ? "A new chat" : "";
+  // The one that the sidebar shows: it hears of a title that the server makes.
+  const listed = useSessions((s) => s.byId.get(room.id)?.title);
+  const title = session ? listed || session.title || "New chat" : fresh ? "A new chat" : "";
   useEffect(() => {
     document.title = title ? `${title} – Ramet` : "Ramet";
   }, [title]);
@@ -68,7 +71,7 @@ function Head() {
           <IconButton label="Tags" icon={<IconTag />} onClick={() => openTags(room.id)} />
           <IconButton label="Compare" icon={<IconCompare />} onClick={() => openCompare([room.id])} />
           <IconButton label="Timeline" icon={<IconTree />} onClick={() => navigate(timelinePath(room.id))} />
-          <IconButton label="Share" icon={<IconUsers />} onClick={() => openShare(room.id)} />
+          <IconButton label="Share" icon={<IconShare />} onClick={() => openShare(room.id)} />
         </>
       )}
       {session && (
@@ -166,6 +169,20 @@ function ChatCommands() {
     "chat.undo": { run: room.head.undo, when: () => mayWrite(room.state) && lastMove(room.state.moves) !== null },
     "chat.redo": { run: room.head.redo, when: () => mayWrite(room.state) && canRedo(room.state.moves) },
     "chat.moves": { run: () => useChatUi.setState({ moves: true }), when: () => room.state.session !== null },
+    "chat.start": {
+      run: async () => {
+        if (room.state.thread.moreBefore) await room.history.toStart();
+        requestAnimationFrame(scrollToStart);
+      },
+      when: () => isFieldEmpty() && room.state.thread.entries.length > 0,
+    },
+    "chat.print": {
+      run: async () => {
+        await room.history.loadAll();
+        requestAnimationFrame(() => requestAnimationFrame(() => window.print()));
+      },
+      when: () => room.state.session !== null,
+    },
     "chat.ask": () => useChatUi.setState({ asking: true }),
   });
   return null;
@@ -244,7 +261,7 @@ export function Chat({ id, empty = hint }: { id: string; empty?: ReactNode }) {
       <div className="chat">
         <Head />
         <Shown room={room} place={route.key} empty={empty} />
-        {!gone && <Composer fresh={agent} setFresh={setAgent} focus={focus} />}
+        {!gone && <Composer fresh={agent} setFresh={setAgent} />}
       </div>
       <Moves />
       <ChatCommands />

@@ -5,13 +5,13 @@ import { useEffect } from "react";
 import { openFork } from "../dialogs/dialogs";
 import { getDraft, keepDraft, onDraft } from "../state/drafts";
 import { mayWrite } from "../state/session";
-import { Button, IconArrowUp, IconAttach, IconButton, IconFork, IconStop, Note } from "../ui";
+import { Button, IconArrowUp, IconAttach, IconButton, IconFork, IconQueue, IconStop, Note } from "../ui";
 import { attempt } from "./actions";
 import { AgentPicker } from "./AgentPicker";
 import { ComposerFiles } from "./Attachments";
 import { FanOut } from "./FanOut";
 import { useRoom } from "./runtime";
-import { focusComposer } from "./ui";
+import { focusComposer, useChatUi } from "./ui";
 
 /** Keeps what is typed, and takes what others put there. */
 function useKeptDraft(session: string): void {
@@ -41,30 +41,51 @@ function SendOrStop() {
   const running = room.store((s) => s.thread.answer !== null);
   const stopping = room.store((s) => s.busy.has("stop"));
   const uploading = useAuiState((s) => s.composer.attachments.some((one) => one.status.type === "running"));
-  if (running)
-    return (
-      <IconButton
-        label="Stop"
-        className="chat-stop"
-        icon={<IconStop />}
-        busy={stopping}
-        onClick={() => void attempt(room.stop)}
-      />
-    );
+  const empty = useAuiState((s) => s.composer.isEmpty);
   return (
-    <ComposerPrimitive.Send asChild disabled={uploading || undefined}>
-      <IconButton plain label="Send" className="chat-send" icon={<IconArrowUp />} />
-    </ComposerPrimitive.Send>
+    <>
+      {running && (
+        <IconButton
+          label="Stop"
+          className="chat-stop"
+          icon={<IconStop />}
+          busy={stopping}
+          onClick={() => void attempt(room.stop)}
+        />
+      )}
+      {(!running || !empty) && (
+        <ComposerPrimitive.Send asChild disabled={uploading || undefined}>
+          <IconButton
+            plain
+            label={running ? "Queue" : "Send"}
+            title={running ? "Send when the answer has ended (at once to a fork: Ctrl+Enter)" : undefined}
+            className="chat-send"
+            icon={running ? <IconQueue /> : <IconArrowUp />}
+            // The button goes or changes under the pointer: who writes on finds the field.
+            onClick={() => keyboard() && focusComposer()}
+          />
+        </ComposerPrimitive.Send>
+      )}
+    </>
   );
 }
 
-export function Composer({ fresh, setFresh, focus }: { fresh?: string; setFresh: (agent: string) => void; focus: boolean }) {
+/** A finger that opens a chat has not asked for a keyboard over half of it. */
+const keyboard = () => matchMedia("(pointer: fine)").matches;
+
+export function Composer({ fresh, setFresh }: { fresh?: string; setFresh: (agent: string) => void }) {
   const room = useRoom();
   const write = room.store(mayWrite);
   useKeptDraft(room.id);
+  // Opening a chat, and being let to write in it.
   useEffect(() => {
-    if (focus) focusComposer();
-  }, [focus]);
+    if (write && keyboard() && !document.querySelector("[role=dialog]")) focusComposer();
+  }, [room, write]);
+  /** Ctrl+Enter does not wait for the answer. */
+  const onKeyDown = (event: React.KeyboardEvent) => {
+    if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
+    useChatUi.setState({ forking: event.ctrlKey || event.metaKey });
+  };
   if (!write)
     return (
       <div className="chat-composer-box">
@@ -88,6 +109,7 @@ export function Composer({ fresh, setFresh, focus }: { fresh?: string; setFresh:
             rows={1}
             maxRows={12}
             cancelOnEscape={false}
+            onKeyDown={onKeyDown}
             unstable_focusOnRunStart={false}
             unstable_focusOnScrollToBottom={false}
             unstable_focusOnThreadSwitched={false}

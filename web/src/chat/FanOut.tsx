@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends the same message to several agents, each in its own fork, shown side by side. The same agent may be
-// asked more than once.
+// Sends the same message to the agents that are ticked, each in its own fork, shown side by side.
 import { useAui, useAuiState } from "@assistant-ui/react";
 import { useState } from "react";
-import { comparePath, navigate } from "../app/router";
+import { chatPath, comparePath, navigate } from "../app/router";
+import { MAX_SIDES } from "../compare/open";
 import type { FileRef } from "../state/session";
-import { Button, Checkbox, IconButton, IconUsers, Popover } from "../ui";
+import { Button, Checkbox, IconButton, IconFanOut, Popover } from "../ui";
 import { attempt } from "./actions";
 import { useAgents } from "./AgentPicker";
 import { storedFiles, useRoom } from "./runtime";
 import { useChatUi } from "./ui";
 
-const TIMES = 3;
-const MOST = 4;
+/** As many as a comparison shows. */
+const MOST = MAX_SIDES;
 
 export function FanOut() {
   const room = useRoom();
@@ -23,33 +23,28 @@ export function FanOut() {
   const text = useAuiState((s) => s.composer.text);
   const busy = room.store((s) => s.busy.has("fan-out"));
   const running = room.store((s) => s.thread.answer !== null);
-  const [off, setOff] = useState<ReadonlySet<string>>(new Set());
-  const chosen = agents.map((agent) => agent.name).filter((name) => !off.has(name)).slice(0, MOST);
-  const asked = chosen.length === 1 ? Array<string>(TIMES).fill(chosen[0]!) : chosen;
-
-  const toggle = (name: string, on: boolean) => {
-    const next = new Set(off);
-    if (on) next.delete(name);
-    else next.add(name);
-    setOff(next);
-  };
+  const [ticked, setTicked] = useState<readonly string[] | null>(null);
+  const asked = ticked ?? agents.slice(0, MOST).map((agent) => agent.name);
+  const toggle = (name: string, on: boolean) =>
+    setTicked(on ? [...asked, name] : asked.filter((one) => one !== name));
   const ask = () =>
     attempt(async () => {
       const files: FileRef[] = storedFiles(aui.composer().getState().attachments);
-      const started = await room.outbox.fanOut(text, files, asked);
+      const started = await room.outbox.fanOut(text, files, [...asked]);
       if (!started) return;
       setOpen(false);
       await aui.composer().reset();
-      navigate(comparePath(started.map((one) => one.session_id)));
+      const forks = started.map((one) => one.session_id);
+      navigate(forks.length === 1 ? chatPath(forks[0]!) : comparePath(forks));
     });
-  const say = chosen.length === 1 ? `Ask ${chosen[0]} three times` : `Ask ${asked.length} agents`;
+  const say = asked.length === 1 ? `Ask ${asked[0]}` : `Ask ${asked.length} agents`;
   return (
     <Popover
       label="Ask several agents"
       side="top"
       open={open}
       onOpenChange={setOpen}
-      trigger={<IconButton label="Ask several agents" icon={<IconUsers />} />}
+      trigger={<IconButton label="Ask several agents" icon={<IconFanOut />} />}
     >
       <form
         className="chat-ask"
@@ -63,7 +58,8 @@ export function FanOut() {
           <Checkbox
             key={agent.name}
             label={agent.name}
-            checked={!off.has(agent.name)}
+            checked={asked.includes(agent.name)}
+            disabled={!asked.includes(agent.name) && asked.length >= MOST}
             onChange={(event) => toggle(agent.name, event.target.checked)}
           />
         ))}

@@ -1,58 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renders the Markdown of an answer. It is untrusted: HTML is not rendered, images of other hosts become
-// links (loading them would reveal the reader), and links open in a new tab. The highlighter is loaded
-// when the first code block needs it.
-import { memo, useEffect, useState, type ComponentProps, type ReactNode } from "react";
+// Renders the Markdown of a message. It is untrusted: tags are shown as text, images of other hosts become
+// links (loading them would reveal the reader), and links open in a new tab. What draws code, formulas and
+// diagrams is loaded when the first one is shown.
+import { memo, type ComponentProps, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import rehypeSanitize from "rehype-sanitize";
-import { IconButton, IconCheck, IconCopy } from "../ui";
-import { copyText } from "./copy";
+import { Code, Diagram, Formula } from "./Code";
 import { gfm } from "./gfm";
+import { markFormulas } from "./source";
+import "./markdown.css";
 
 const textOf = (node: ReactNode): string => {
   if (typeof node === "string" || typeof node === "number") return String(node);
   if (Array.isArray(node)) return node.map(textOf).join("");
   return "";
 };
-
-const COLOURED_MAX = 50_000;
-
-function Code({ language, text }: { language: string; text: string }) {
-  const [html, setHtml] = useState<string | null>(null);
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!language || text.length > COLOURED_MAX) return;
-    let current = true;
-    void import("./highlight").then(({ highlight }) => {
-      if (current) setHtml(highlight(text, language));
-    });
-    return () => {
-      current = false;
-    };
-  }, [language, text]);
-  const copy = async () => {
-    await copyText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
-  return (
-    <div className="md-code">
-      <div className="md-code-bar">
-        <span>{language}</span>
-        <IconButton
-          small
-          label={copied ? "Copied" : "Copy the code"}
-          icon={copied ? <IconCheck /> : <IconCopy />}
-          onClick={() => void copy()}
-        />
-      </div>
-      {/* The highlighter writes nothing but spans around escaped text. */}
-      <pre tabIndex={0}>
-        {html === null ? <code>{text}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}
-      </pre>
-    </div>
-  );
-}
 
 const local = (src: string | undefined): src is string =>
   src !== undefined && (src.startsWith("data:image/") || (src.startsWith("/") && !src.startsWith("//")));
@@ -76,8 +38,13 @@ const components: Components = {
       | { props?: { className?: string; children?: ReactNode } }
       | undefined;
     const language = /language-([\w+#-]+)/.exec(code?.props?.className ?? "")?.[1] ?? "";
-    return <Code language={language} text={textOf(code?.props?.children).replace(/\n$/, "")} />;
+    const text = textOf(code?.props?.children).replace(/\n$/, "");
+    if (language === "math") return <Formula text={text} display />;
+    if (language === "mermaid") return <Diagram text={text} />;
+    return <Code language={language} text={text} />;
   },
+  code: ({ className, children }) =>
+    className === "language-math" ? <Formula text={textOf(children)} /> : <code>{children}</code>,
   table: ({ children }) => (
     <div className="md-table">
       <table>{children}</table>
@@ -89,7 +56,7 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
     <div className="md">
       <ReactMarkdown remarkPlugins={[gfm]} rehypePlugins={[rehypeSanitize]} components={components}>
-        {text}
+        {markFormulas(text)}
       </ReactMarkdown>
     </div>
   );

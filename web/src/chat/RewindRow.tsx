@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row that a rewind leaves at the end of the chat until it is dismissed or a message is sent.
+// The row that a rewind, an edit or a new answer in mid-chat leaves at the end of the chat until it is dismissed or a
+// message is sent.
 import { asideOf } from "../state/thread";
 import { Button, IconButton, IconClose, IconRewind, IconUndo } from "../ui";
 import { mayWrite } from "../state/session";

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of messages and the scroll position in it. The window of entries grows at both ends while
-// scrolling. Messages in view stay in place when others grow, and a reader at the end stays at the end.
+// scrolling. Messages in view stay in place when others grow, and a reader at the end stays at the end until
+// he scrolls up.
 import { ThreadPrimitive } from "@assistant-ui/react";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 import { Button, ContextMenu, IconArrowDown, Spinner, type MenuEntry } from "../ui";
 import { attempt, messageItems } from "./actions";
-import { ChatMessage } from "./Message";
+import { BrokenAnswer, ChatMessage } from "./Message";
 import { RewindRow } from "./RewindRow";
 import { useRoom } from "./runtime";
 
@@ -30,25 +31,34 @@ const firstInView = (column: HTMLElement, top: number): HTMLElement | null => {
 function useKeptPlace() {
   const box = useRef<HTMLDivElement>(null);
   const column = useRef<HTMLDivElement>(null);
+  /** The end is followed. The reader alone ends that, by scrolling up. */
   const stick = useRef(true);
+  /** Where the view was left by the last scroll, the reader's or the page's own. */
+  const left = useRef(0);
   const anchor = useRef<Anchor | null>(null);
   /** Entry that shall come into the middle as soon as it is drawn. */
   const wanted = useRef<string | null>(null);
   const [atEnd, setAtEnd] = useState(true);
 
-  const isAtEnd = () => {
+  const toGo = () => {
     const view = box.current!;
-    return view.scrollHeight - view.scrollTop - view.clientHeight < NEAR_END;
+    return view.scrollHeight - view.scrollTop - view.clientHeight;
   };
   const hold = () => {
     const element = firstInView(column.current!, box.current!.getBoundingClientRect().top);
     anchor.current = element && { element, top: element.getBoundingClientRect().top };
   };
 
-  /** One has scrolled: here shall it stay. */
+  /**
+   * The view has scrolled. An event of the page's own scroll to the end may come when the answer has grown
+   * again: that the end is not in view says nothing then. Growing never moves the view up, readers do.
+   */
   const note = useCallback(() => {
     if (wanted.current !== null) return;
-    stick.current = isAtEnd();
+    const up = box.current!.scrollTop < left.current - 1;
+    left.current = box.current!.scrollTop;
+    if (up) stick.current = toGo() < 2; // what shrinks moves the view up, too, to its very end
+    else if (toGo() < NEAR_END) stick.current = true;
     setAtEnd(stick.current);
     hold();
   }, []);
@@ -62,6 +72,8 @@ function useKeptPlace() {
       if (!one) return;
       wanted.current = null;
       one.scrollIntoView({ block: "center" });
+      stick.current = toGo() < NEAR_END;
+      left.current = view.scrollTop;
       return note();
     }
     const held = anchor.current;
@@ -70,7 +82,8 @@ function useKeptPlace() {
       const moved = held.element.getBoundingClientRect().top - held.top;
       if (Math.abs(moved) >= 1) view.scrollTop += moved;
     } else hold();
-    setAtEnd(isAtEnd());
+    left.current = view.scrollTop;
+    setAtEnd(stick.current || toGo() < NEAR_END);
   }, [note]);
 
   useLayoutEffect(() => {
@@ -94,6 +107,23 @@ function useKeptPlace() {
     [keep],
   );
   return { box, column, aim, note, keep, toEnd, atEnd };
+}
+
+/** How many messages came while the end was out of view: those behind the ones that were seen there. */
+function useNews(atEnd: boolean): number {
+  const room = useRoom();
+  const length = room.store((s) => s.thread.head.length);
+  const turn = room.store((s) => s.thread.answer?.turnId ?? null);
+  const branch = room.store((s) => s.thread.head.branch_id);
+  const [seen, setSeen] = useState({ length, turn, branch });
+  // On another path the count begins again.
+  if ((atEnd || seen.branch !== branch) && (seen.length !== length || seen.turn !== turn || seen.branch !== branch))
+    setSeen({ length, turn, branch });
+  if (atEnd) return 0;
+  // An answer counts as soon as it begins. When it is stored, the one that was seen to begin is not new.
+  const begun = turn !== null && turn !== seen.turn ? 1 : 0;
+  const known = seen.turn !== null && turn !== seen.turn ? 1 : 0;
+  return Math.max(0, length - seen.length + begun - known);
 }
 
 /** Asks for more when it comes near the view. */
@@ -124,6 +154,8 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
   const moreAfter = room.store((s) => s.thread.moreAfter);
   const running = room.store((s) => s.thread.answer !== null);
   const sent = room.store((s) => s.pending.length);
+  const asked = room.store((s) => s.asked);
+  const news = useNews(atEnd);
   const target = room.store((s) => s.target);
   const ready = room.store((s) => s.status === "ready");
   const over = useRef<string | null>(null);
@@ -136,10 +168,13 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
   }, [ready, target, place, aim]);
 
   useLayoutEffect(keep, [keep, entries]);
-  // Scroll to a message that the user has just sent.
+  // What the user has just asked for is followed from here on.
+  const followed = useRef(asked);
   useLayoutEffect(() => {
-    if (sent > 0) toEnd();
-  }, [sent, toEnd]);
+    if (asked === followed.current) return;
+    followed.current = asked;
+    toEnd();
+  }, [asked, toEnd]);
 
   const items = (): MenuEntry[] => {
     const entry = room.state.thread.entries.find((one) => one.id === over.current);
@@ -167,14 +202,20 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
             {moreBefore && <More key={"before" + first} box={box} load={room.history.loadBefore} />}
             {nothing && empty}
             <ThreadPrimitive.Messages components={components} />
+            <BrokenAnswer />
             <RewindRow />
             {moreAfter && <More key={"after" + last} box={box} load={room.history.loadAfter} />}
           </div>
         </div>
       </ContextMenu>
       {(!atEnd || moreAfter) && (
-        <Button small className="chat-jump" icon={<IconArrowDown />} onClick={() => void jump()}>
-          Newest
+        <Button
+          small
+          className="chat-jump"
+          icon={<IconArrowDown />}
+          onClick={() => void jump()}
+        >
+          {news === 0 ? "Newest" : `${news} new`}
         </Button>
       )}
     </ThreadPrimitive.Root>

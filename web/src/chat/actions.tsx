@@ -3,7 +3,7 @@
 import { keysOf } from "../app/commands";
 import type { Entry } from "../api/types";
 import { openFork } from "../dialogs/dialogs";
-import { addDraft } from "../state/drafts";
+import { lendDraft } from "../state/drafts";
 import { mayWrite, type Room } from "../state/session";
 import { useSessions } from "../state/sessions";
 import { allowed, cutAt, isEnd } from "../state/thread";
@@ -55,7 +55,7 @@ export const rewindTo = (room: Room, entry: Entry) =>
   attempt(async () => {
     if (isEnd(room.state.thread, entry)) return void toast({ text: "Nothing comes after this message" });
     await room.head.rewind(entry);
-    if (entry.role === "user") addDraft(room.id, entry.text);
+    if (entry.role === "user") lendDraft(room.id, entry.text);
     focusComposer();
   });
 

@@ -61,8 +61,10 @@ export const repositoryOf = (state: Pick<SessionState, "thread" | "pending">): R
     add(ofEntry(entry));
   }
   if (!moreAfter) {
-    for (const pending of state.pending) if (!stored.has(pending.id)) add(ofPending(pending));
+    const pending = state.pending.filter((one) => !stored.has(one.id));
+    for (const one of pending) if (one.state !== "queued") add(ofPending(one));
     if (answer) add(message("turn:" + answer.turnId, "assistant", "", { kind: "answer", turnId: answer.turnId }));
+    for (const one of pending) if (one.state === "queued") add(ofPending(one));
   }
   return { headId: parentId, messages };
 };

@@ -10,10 +10,13 @@ import {
 } from "@assistant-ui/react";
 import { createContext, useContext, useMemo, type ReactNode } from "react";
 import { newKey } from "../api/client";
+import { chatPath, navigate } from "../app/router";
 import { deleteAttachment, uploadAttachment } from "../api/ramet";
+import { addDraft } from "../state/drafts";
 import { mayWrite, type FileRef, type Room } from "../state/session";
 import { toastError } from "../ui";
 import { repositoryOf } from "./items";
+import { useChatUi } from "./ui";
 
 const RoomContext = createContext<Room | null>(null);
 
@@ -85,6 +88,20 @@ const attachments: AttachmentAdapter = {
   },
 };
 
+/** To this chat, or to a fork of it where that was asked for and an answer is in the way. */
+async function sendNew(room: Room, text: string, files: FileRef[], agent?: string): Promise<void> {
+  const { forking } = useChatUi.getState();
+  useChatUi.setState({ forking: false });
+  if (!forking || room.state.thread.answer === null) return room.outbox.send(text, files, agent);
+  try {
+    const fork = await room.outbox.sendAsFork(text, files, agent);
+    if (fork) navigate(chatPath(fork));
+  } catch (error) {
+    addDraft(room.id, text);
+    toastError(error);
+  }
+}
+
 export function RametRuntime({ room, agent, children }: { room: Room; agent?: string; children: ReactNode }) {
   const thread = room.store((s) => s.thread);
   const pending = room.store((s) => s.pending);
@@ -99,10 +116,11 @@ export function RametRuntime({ room, agent, children }: { room: Room; agent?: st
   );
   const runtime = useExternalStoreRuntime<ThreadMessage>({
     messageRepository,
-    isRunning: turnId !== undefined,
+    // Always: one may write while an answer is made. What is sent then is queued, or goes to a fork.
+    isRunning: false,
     isDisabled: !write,
     adapters: { attachments },
-    onNew: (message) => room.outbox.send(textOf(message), filesOf(message), agent),
+    onNew: (message) => sendNew(room, textOf(message), filesOf(message), agent),
     onCancel: () => room.stop().then(() => {}),
   });
   return (

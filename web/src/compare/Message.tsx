@@ -3,6 +3,8 @@
 import { useEffect, useState } from "react";
 import type { Entry, Part } from "../api/types";
 import { Markdown } from "../chat/Markdown";
+import { endOf, endWords } from "../state/thread";
+import { cx, IconAlert } from "../ui";
 import { wordDifferences, type Piece } from "./words";
 
 const WHO: Record<string, string> = {
@@ -77,16 +79,24 @@ interface MessageProps {
 }
 
 export function Message({ entry, base }: MessageProps) {
+  const end = endOf(entry);
+  const who = (entry.role === "assistant" && entry.author) || WHO[entry.role];
   return (
-    <article className={`compare-message compare-${entry.role}`} aria-label={WHO[entry.role]}>
-      <div className="compare-who">{WHO[entry.role]}</div>
-      <Parts parts={entry.parts} />
+    <article className={`compare-message compare-${entry.role}`} aria-label={who}>
+      <div className="compare-who">{who}</div>
+      <Parts parts={end ? entry.parts.filter((part) => part.type !== "data") : entry.parts} />
       {entry.text &&
         (base === undefined ? (
           <Markdown text={entry.text} />
         ) : (
           <Differences base={base?.text ?? ""} text={entry.text} />
         ))}
+      {end && (
+        <div className={cx("chat-end", end.turn === "failed" && "chat-end-failed")}>
+          {end.turn === "failed" && <IconAlert />}
+          <span role="note">{endWords(end)}</span>
+        </div>
+      )}
     </article>
   );
 }

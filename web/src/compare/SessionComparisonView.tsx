@@ -17,6 +17,7 @@ import {
   Select,
   Spinner,
 } from "../ui";
+import { Markdown } from "../chat/Markdown";
 import { MOST, useComparison } from "./load";
 import { Message } from "./Message";
 import { MAX_SIDES, openCompare } from "./open";
@@ -26,13 +27,19 @@ import { costs, spent, tokens } from "./usage";
 import { Verdict } from "./Verdict";
 import "./compare.css";
 
-/** Two sides of one chat, or two chats of one name, need a number to be distinguished. */
+/** Two sides of one name need a number to be distinguished. */
+const numbered = (names: readonly string[]): string[] =>
+  names.map((name, i) => {
+    if (names.filter((n) => n === name).length === 1) return name;
+    return `${name} (${names.slice(0, i + 1).filter((n) => n === name).length})`;
+  });
+
+/** Sides whose titles do not tell them apart are named by their agents, if those do. */
 function namesOf(comparison: Comparison): string[] {
   const titles = comparison.sides.map((s) => s.title || "New chat");
-  return titles.map((title, i) => {
-    if (titles.filter((t) => t === title).length === 1) return title;
-    return `${title} (${titles.slice(0, i + 1).filter((t) => t === title).length})`;
-  });
+  const agents = comparison.sides.map((s) => s.agent?.name ?? "");
+  const apart = (names: string[]) => new Set(names).size === names.length;
+  return numbered(!apart(titles) && apart(agents) && !agents.includes("") ? agents : titles);
 }
 
 const isHead = (side: CompareSide) => side.head.branch_id === side.branch_id;
@@ -149,13 +156,13 @@ function Answering({
           {text !== undefined && (
             <article
               className="compare-message compare-assistant"
-              aria-label="Assistant"
+              aria-label={comparison.sides[i]!.agent?.name ?? "Assistant"}
               aria-busy="true"
             >
               <div className="compare-who">
-                Assistant <Spinner label="Answering" />
+                {comparison.sides[i]!.agent?.name ?? "Assistant"} <Spinner label="Answering" />
               </div>
-              <div className="compare-words">{text}</div>
+              <Markdown text={text} />
             </article>
           )}
         </div>

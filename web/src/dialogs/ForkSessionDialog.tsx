@@ -7,6 +7,7 @@ import { errorText, shareToken } from "../api/client";
 import * as ramet from "../api/ramet";
 import type { Entry, Session } from "../api/types";
 import { chatPath, navigate } from "../app/router";
+import { Markdown } from "../chat/Markdown";
 import { setDraft } from "../state/drafts";
 import { forkSession, loadAgents, loadTags, needSession, useSessions } from "../state/sessions";
 import { tagsOf } from "../state/tags";
@@ -21,6 +22,22 @@ const QUOTED = 80;
 function quote(text: string): string {
   const line = [...text.trim().replace(/\s+/g, " ")];
   return `“${line.length > QUOTED ? line.slice(0, QUOTED - 1).join("") + "…" : line.join("")}”`;
+}
+
+/** A sentence whose quote is drawn as the message is. */
+function Quoting({ text }: { text: string }) {
+  const begin = text.indexOf("“") + 1;
+  const end = text.lastIndexOf("”");
+  if (begin === 0 || end < begin) return text;
+  return (
+    <>
+      {text.slice(0, begin)}
+      <span className="dlg-quote">
+        <Markdown text={text.slice(begin, end)} />
+      </span>
+      {text.slice(end)}
+    </>
+  );
 }
 
 const SPEAKERS: Record<string, string> = {
@@ -121,9 +138,15 @@ export function ForkSessionDialog({ place }: { place: ForkPlace }) {
         </>
       }
     >
-      <p className="dlg-point">
-        {point.error ? errorText(point.error) : session ? pointWords(session, point.data!.entry, side) : "…"}
-      </p>
+      <div className="dlg-point">
+        {point.error ? (
+          errorText(point.error)
+        ) : session ? (
+          <Quoting text={pointWords(session, point.data!.entry, side)} />
+        ) : (
+          "…"
+        )}
+      </div>
       <TextField
         label="Reason"
         autoFocus

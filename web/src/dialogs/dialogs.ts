@@ -43,7 +43,7 @@ const open = (dialog: OpenDialog) => {
 export const giveFocusBack = (event: Event) => {
   if (!before?.isConnected) return;
   event.preventDefault();
-  before.focus();
+  before.focus({ preventScroll: true }); // it may be in a list whose rows come and go
 };
 
 

@@ -121,7 +121,7 @@ describe("listening", () => {
     return event;
   };
   beforeEach(() => {
-    document.body.innerHTML = `<button>b</button><textarea></textarea><div role="dialog"><button id="d">d</button></div>`;
+    document.body.innerHTML = `<article data-entry="e"><button>b</button></article><textarea></textarea><div role="dialog"><button id="d">d</button></div>`;
     setBindings({});
     stop = listenKeys();
     leave = provideCommands({
@@ -138,6 +138,7 @@ describe("listening", () => {
   it("runs plain keys outside of fields and dialogs", () => {
     expect(down(document.querySelector("button")!, "f").defaultPrevented).toBe(true);
     expect(fork).toHaveBeenCalledTimes(1);
+    expect(down(document.body, "f").defaultPrevented).toBe(false); // no message has the focus
     expect(down(document.querySelector("textarea")!, "f").defaultPrevented).toBe(false);
     down(document.querySelector("#d")!, "f");
     expect(fork).toHaveBeenCalledTimes(1);
@@ -162,8 +163,8 @@ describe("listening", () => {
     down(document.body, "g");
     down(document.body, "t");
     expect(tree).toHaveBeenCalledTimes(1);
-    down(document.body, "g");
-    down(document.body, "f");
+    down(document.querySelector("article")!, "g");
+    down(document.querySelector("article")!, "f");
     expect(fork).toHaveBeenCalledTimes(1);
   });
   it("leaves keys that somebody took, and those of an input method", () => {

@@ -2,7 +2,7 @@
 // Maps key events to commands. Pure, except for the event listener at the end.
 import { canRun, runCommand } from "../app/commands";
 import { bindingsOf, useSettings, type Bindings } from "../state/settings";
-import { COMMAND_IDS, type CommandId } from "./table";
+import { COMMAND_IDS, COMMANDS, type CommandId } from "./table";
 
 /** How long a sequence waits for its next step. */
 export const SEQUENCE_MS = 1500;
@@ -82,6 +82,31 @@ function inLayer(target: EventTarget | null): boolean {
   return (target as HTMLElement | null)?.closest?.('[role="menu"], [role="dialog"]') != null;
 }
 
+/** A message has the focus, itself or a part of it. */
+function onMessage(target: EventTarget | null): boolean {
+  return (target as HTMLElement | null)?.closest?.("article[data-entry]") != null;
+}
+
+/** Nothing in particular has the focus, or a message as a whole: what is typed there is meant to be said. */
+function isLoose(target: EventTarget | null): boolean {
+  const element = target as HTMLElement | null;
+  return !element?.matches || element.matches("body, html, article");
+}
+
+/** The character that the press writes, or the beginning of one that an input method composes. */
+const writes = (event: KeyboardEvent, step: string): boolean =>
+  !worksInFields(step) && event.key !== " " && ([...event.key].length === 1 || event.key === "Process");
+
+/** Puts the focus into the composer before the browser writes the character there. */
+function writeOn(begun: string): void {
+  const field = document.querySelector<HTMLTextAreaElement>("textarea[data-composer]");
+  if (!field) return;
+  field.focus();
+  field.setSelectionRange(field.value.length, field.value.length);
+  // Steps of a sequence that was none. The command tells the field's owner, as typing does.
+  if (begun) document.execCommand("insertText", false, begun);
+}
+
 /** Handles key events until the returned function is called. */
 export function listenKeys(
   target: Pick<Window, "addEventListener" | "removeEventListener"> = window,
@@ -99,8 +124,11 @@ export function listenKeys(
       return;
     }
     const bindings = useSettings.getState().bindings;
+    const placed = worksInFields(step) || onMessage(event.target);
     const may = (id: CommandId) =>
-      canRun(id) && (!layered || id === "view.palette" || id === "view.keys");
+      (placed || COMMANDS[id].group !== "Message") &&
+      canRun(id) &&
+      (!layered || id === "view.palette" || id === "view.keys");
     const going = steps && event.timeStamp - since < SEQUENCE_MS ? `${steps} ${step}` : step;
     let found = match(going, bindings, may);
     let taken = going;
@@ -108,10 +136,14 @@ export function listenKeys(
       found = match(step, bindings, may);
       taken = step;
     }
+    const begun = going === step ? "" : steps;
     steps = found.waits ? taken : "";
     since = event.timeStamp;
     if (found.waits) return;
-    if (!found.id) return;
+    if (!found.id) {
+      if (!layered && isLoose(event.target) && writes(event, step)) writeOn(/^\S$/.test(begun) ? begun : "");
+      return;
+    }
     event.preventDefault();
     if (!event.repeat || REPEATS.has(found.id)) runCommand(found.id);
   };

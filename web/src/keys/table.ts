@@ -4,6 +4,9 @@
 //
 // Keys: "mod" is Cmd on Apple's keyboards and Ctrl elsewhere, a space separates the steps of a
 // sequence. A binding that browsers reserve (mod+shift+t, and mod+[ in some) has an alternative.
+//
+// Plain keys of the group Message act on the message that has the focus, and do nothing without one. Nothing
+// that asks a model is on a plain letter.
 
 export interface CommandRow {
   title: string;
@@ -26,17 +29,19 @@ export const COMMANDS = {
   "message.previous": row("Message", "Previous version", ["mod+[", "["]),
   "message.next": row("Message", "Next version", ["mod+]", "]"]),
   "message.edit": row("Message", "Edit", ["e"]),
-  "message.regenerate": row("Message", "Regenerate", ["r"]),
+  "message.regenerate": row("Message", "Regenerate", ["shift+r"]),
   "message.rewind": row("Message", "Rewind to here", ["w"]),
   "message.copy": row("Message", "Copy", ["c"]),
-  "message.up": row("Message", "Message above", ["k"], true),
-  "message.down": row("Message", "Message below", ["j"], true),
+  "message.up": row("Message", "Message above", ["alt+arrowup", "k"], true),
+  "message.down": row("Message", "Message below", ["alt+arrowdown", "j"], true),
 
   "chat.new": row("Chat", "New chat", ["mod+shift+o", "n"]),
   "chat.write": row("Chat", "Write a message", ["i"]),
   "chat.stop": row("Chat", "Stop the answer", ["mod+."]),
   "chat.undo": row("Chat", "Undo the last move", ["u"]),
   "chat.redo": row("Chat", "Redo", ["shift+u"]),
+  "chat.start": row("Chat", "Start of the chat", ["mod+home"]),
+  "chat.print": row("Chat", "Print the whole chat", ["mod+p"]),
   "chat.moves": row("Chat", "Moves of the head", ["g h"]),
   "chat.ask": row("Chat", "Ask several agents", ["g a"]),
   "chat.tags": row("Chat", "Tags", ["t"]),

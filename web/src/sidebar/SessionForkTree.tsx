@@ -137,9 +137,10 @@ export function SessionForkTree({ currentId, onNavigate }: { currentId: string; 
   const forest = useMemo(() => buildForest(byId, places, filter), [byId, places, filter]);
   const rows = useMemo(() => treeRows(forest, folded), [forest, folded]);
   const { scroller, size, items, walk } = useSideRows({ rows, heightOf: rowHeight, takesFocus, currentId });
+  const known = byId.has(currentId);
   useEffect(() => {
-    if (currentId) reveal(currentId);
-  }, [currentId]);
+    if (known) reveal(currentId);
+  }, [currentId, known]);
 
   const parentIndex = (at: number) => {
     const level = rows[at]!.level;

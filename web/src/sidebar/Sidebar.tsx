@@ -4,7 +4,7 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { live } from "../api/events";
 import { runCommand, useCommands, useKeysOf } from "../app/commands";
-import { newChat } from "../app/newchat";
+import { isFresh, newChat } from "../app/newchat";
 import { comparePath, navigate } from "../app/router";
 import { openDelete, openRename, openShare, openTags } from "../dialogs/dialogs";
 import { filterIsOn, isEphemeral, sessionMatches } from "../state/forest";
@@ -16,6 +16,7 @@ import {
   loadAgents,
   loadSessions,
   loadTags,
+  needTree,
   pageOf,
   setMode,
   useSessions,
@@ -186,9 +187,11 @@ function Rows({ currentId, onNavigate }: SidebarProps) {
         (s.mode === "tree" || !isEphemeral(x) || x.id === currentId),
     ),
   );
-  const flat = useSessions(
-    (s) => pageOf(s).begun && ![...s.byId.values()].some((x) => x.forked_from !== null),
-  );
+  // Only when everything was read is it known that nothing is forked.
+  const flat = useSessions((s) => {
+    const { begun, cursor } = pageOf(s);
+    return begun && cursor === null && ![...s.byId.values()].some((x) => x.forked_from !== null);
+  });
   if (!filled)
     return (
       <div className="side-scroll">
@@ -283,6 +286,9 @@ export function Sidebar({ currentId, onNavigate }: SidebarProps) {
   const mode = useSessions((s) => s.mode);
   const newKeys = useKeysOf("chat.new");
   useSidebarData();
+  useEffect(() => {
+    if (currentId && !isFresh(currentId)) void needTree(currentId);
+  }, [currentId, mode]);
   useSidebarCommands(currentId, () => {
     // A sidebar that is hidden cannot take the focus: it comes first.
     if (field.current?.closest("[inert]")) runCommand("view.sidebar");

@@ -27,10 +27,15 @@ export const rowHeight = () => (coarse() ? 44 : 32);
 
 function Dot({ tag }: { tag: string }) {
   const hue = useTagHue(tag) ?? hueOf(tag);
-  return <span className={`side-dot ui-tag-hue-${hue}`} />;
+  return (
+    <span className={`side-tag ui-tag-hue-${hue}`}>
+      <span className="side-dot" />
+      <span className="side-tag-name">{tag}</span>
+    </span>
+  );
 }
 
-/** Tags as dots of their colours; their names are in the title of the row. */
+/** Tags with their colours and names; where the row has no room for names, dots. */
 export function TagDots({ tags }: { tags: readonly string[] }) {
   if (tags.length === 0) return null;
   return (
@@ -128,12 +133,22 @@ export function useSideRows<R extends { key: string }>({ rows, heightOf, takesFo
     [virtual, rows],
   );
   const walk = useWalk(keys, currentId || null, scroller, scrollTo);
-  const here = keys.includes(currentId);
+  // The chat that is opened is in view, wherever rows that come later move it, until the user looks elsewhere.
+  const place = keys.indexOf(currentId);
+  const looked = useRef("");
   useEffect(() => {
-    if (here) scrollTo(currentId);
-    // Only when another chat is opened: rows that change do not scroll by themselves.
+    const box = scroller.current;
+    const look = () => (looked.current = currentId);
+    const signs = ["wheel", "pointerdown", "keydown"] as const;
+    for (const sign of signs) box?.addEventListener(sign, look, { passive: true });
+    return () => {
+      for (const sign of signs) box?.removeEventListener(sign, look);
+    };
+  }, [currentId]);
+  useEffect(() => {
+    if (place >= 0 && looked.current !== currentId) scrollTo(currentId);
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [currentId, here]);
+  }, [currentId, place]);
   return { scroller, size: virtual.getTotalSize(), items, keys, walk };
 }
 

@@ -36,7 +36,9 @@ test("what is typed is never lost to a draft that comes", () => {
 
 test("messages that were being sent wait for their user after a reload", () => {
   writeOutbox("s", [{ id: "1", key: "k", text: "x", files: [], state: "sending" }]);
-  expect(readOutbox("s")).toMatchObject([{ id: "1", key: "k", text: "x", state: "failed", waits: false }]);
+  expect(readOutbox("s")).toMatchObject([{ id: "1", key: "k", text: "x", state: "failed" }]);
+  writeOutbox("s", [{ id: "1", key: "k", text: "x", files: [], state: "queued", held: true }]);
+  expect(readOutbox("s")).toMatchObject([{ id: "1", state: "queued", held: false }]);
   writeOutbox("s", []);
   expect(readOutbox("s")).toEqual([]);
   localStorage.setItem("ramet.outbox.s", "{not json");

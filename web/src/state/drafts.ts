@@ -40,6 +40,34 @@ export const addDraft = (session: string, text: string): void => {
   setDraft(session, typed.trim() === "" ? text : text + "\n\n" + typed);
 };
 
+// ------------------------------------------------------------------ the draft of a rewind
+
+const LENT = "ramet.lent.";
+type Lent = { before: string; made: string };
+
+/** Adds the text of a message that a rewind cut off; its undo takes it back. */
+export const lendDraft = (session: string, text: string): void => {
+  const before = getDraft(session);
+  addDraft(session, text);
+  const lent: Lent = { before, made: getDraft(session) };
+  try {
+    storage()?.setItem(LENT + session, JSON.stringify(lent));
+  } catch {
+    // it stays after an undo then
+  }
+};
+
+/** The rewind was undone: what it had put there goes, unless it was changed. */
+export const takeBackDraft = (session: string): void => {
+  try {
+    const lent = JSON.parse(storage()?.getItem(LENT + session) ?? "null") as Lent | null;
+    storage()?.removeItem(LENT + session);
+    if (lent && lent.made === getDraft(session)) setDraft(session, lent.before);
+  } catch {
+    // nothing that this page has written
+  }
+};
+
 export const onDraft = (listener: (session: string, text: string) => void): (() => void) => {
   listeners.add(listener);
   return () => listeners.delete(listener);

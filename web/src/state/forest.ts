@@ -2,9 +2,8 @@
 //
 // The rows of the sidebar, computed from the known sessions: pure functions, no requests.
 //
-// The server lists sessions newest first, and a fork is always newer than its parent: so
-// if a session was listed, all its forks were too, and only parents can be missing. Those come with
-// the whole tree (GET /tree), in which a deleted session is a placeholder.
+// The server lists sessions by their last change: of a tree, any part may be on a page that was not read yet. Trees
+// of which a part is missing are read as a whole (GET /tree), in which a deleted session is a placeholder.
 
 import type { Session } from "../api/types";
 

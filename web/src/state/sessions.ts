@@ -187,15 +187,32 @@ export async function reloadSessions(): Promise<void> {
 export async function readTrees(): Promise<void> {
   if (get().mode !== "tree") return;
   const todo = treesToRead(get().byId, get().places, get().treesRead);
-  if (todo.length === 0) return;
+  if (todo.length > 0) await readWhole(todo);
+}
+
+async function readWhole(todo: readonly Session[]): Promise<void> {
   set({ treesRead: new Set([...get().treesRead, ...todo.map((s) => s.tree_id)]) });
   for (const s of todo) {
     const asked = drops;
     try {
-      takeTree(still((await ramet.getTree(s.id)).sessions, asked));
+      for (let cursor: string | null = null, begun = false; !begun || cursor; begun = true) {
+        const page = await ramet.getTree(s.id, { cursor });
+        takeTree(still(page.sessions, asked));
+        cursor = page.next_cursor;
+      }
     } catch {
       // It is shown as a root until the next reload; everything that can be opened is there.
     }
+  }
+}
+
+/** The chat that is open is always known, and in the tree with all of its tree. */
+export async function needTree(id: string): Promise<void> {
+  try {
+    const s = await needSession(id);
+    if (get().mode === "tree" && !get().treesRead.has(s.tree_id)) await readWhole([s]);
+  } catch {
+    // The view of the chat says what is wrong with it.
   }
 }
 

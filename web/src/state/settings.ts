@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings of this browser: theme and keys. Windows of one browser share them.
+import { useSyncExternalStore } from "react";
 import { create } from "zustand";
 import { COMMANDS, COMMAND_IDS, type CommandId } from "../keys/table";
 
@@ -113,6 +114,25 @@ export function setBindings(bindings: Bindings): void {
 function showTheme({ theme }: Settings): void {
   document.documentElement.style.colorScheme = theme === "system" ? "light dark" : theme;
 }
+
+const system = typeof matchMedia === "undefined" ? null : matchMedia("(prefers-color-scheme: dark)");
+
+/** Whether the page is dark now, by the setting or by the system. */
+export const useDark = (): boolean =>
+  useSyncExternalStore(
+    (changed) => {
+      const off = useSettings.subscribe(changed);
+      system?.addEventListener("change", changed);
+      return () => {
+        off();
+        system?.removeEventListener("change", changed);
+      };
+    },
+    () => {
+      const { theme } = useSettings.getState();
+      return theme === "system" ? (system?.matches ?? false) : theme === "dark";
+    },
+  );
 
 /** Called once, before the first view is drawn. */
 export function startSettings(): void {

@@ -13,6 +13,7 @@ import {
   cutAt,
   endOf,
   isEnd,
+  isMark,
   keepSame,
   lastMove,
   threadOf,
@@ -150,6 +151,23 @@ describe("an answer in the making", () => {
     now = turn(now, said(0, "ok")).thread;
     expect(now.answer!.question).toBeNull();
   });
+  test("the entries of a question and its answer are no part of what is said", () => {
+    const question = { id: "e1", kind: "input", text: "which?", options: null };
+    const parts = [
+      { type: "text" as const, text: "which?" },
+      { type: "data" as const, data: { type: "question", ...question } },
+    ];
+    let now = append(begun, "b1", entry(1, { id: "e1", role: "assistant", turn_id: "t1", text: "which?", parts })).thread;
+    now = turn(now, event({ type: "turn.question", question })).thread;
+    expect(now.answer!.question).toEqual(question);
+    now = append(now, "b1", entry(2, { role: "user", turn_id: "t1", text: "that" })).thread;
+    expect(now.answer!.question).toBeNull();
+    const step = turn(now, said(0, "ok"));
+    expect(step.gap).toBe(false);
+    expect(step.thread.answer!.text).toBe("ok");
+    expect(isMark(parts[1]!.data)).toBe(true);
+    expect(isMark({ question_id: 1 })).toBe(false);
+  });
 });
 
 describe("what may be done with a message", () => {
@@ -243,8 +261,21 @@ describe("moves of the head", () => {
     expect(lastMove(log(rewind, second, undo))).toBe(rewind);
     expect(asideOf(rewound, log(rewind, second, undo))).toMatchObject({ count: 6 });
   });
+  test("so do an edit and a new answer in mid-chat, until the user goes on", () => {
+    const edit = log(move("edit", "b1", "b2", 10, 4));
+    const edited = append(rewound, "b2", entry(4, { branch_id: "b2" })).thread;
+    expect(asideOf(edited, edit)).toMatchObject({ count: 5 });
+    const answered = append(edited, "b2", entry(5, { branch_id: "b2" })).thread;
+    expect(asideOf(answered, edit)).toMatchObject({ count: 5 });
+    expect(asideOf(append(answered, "b2", entry(6, { branch_id: "b2" })).thread, edit)).toBeNull();
+    const again = log(move("regenerate", "b1", "b3", 10, 5));
+    const running = turn(thread(0, 5, 5, "b3"), { ...started, branch_id: "b3" }).thread;
+    expect(asideOf(running, again)).toMatchObject({ count: 4 });
+    // The last answer: its version alone is another.
+    expect(asideOf(turn(thread(0, 9, 9, "b3"), { ...started, branch_id: "b3" }).thread, again)).toBeNull();
+  });
   test("no other move leaves a row", () => {
-    expect(asideOf(rewound, log(move("edit", "b1", "b2", 10, 4)))).toBeNull();
+    expect(asideOf(rewound, log(move("switch", "b1", "b2", 10, 4)))).toBeNull();
     expect(asideOf(rewound, [])).toBeNull();
   });
 });

@@ -129,11 +129,14 @@ export const addAfter = (thread: Thread, page: EntryPage): Step => {
 };
 
 const answerAfterEntry = (answer: Answer | null, entry: Entry): Answer | null => {
-  if (!answer || entry.turn_id !== answer.turnId || entry.role !== "assistant") return answer;
+  if (!answer || entry.turn_id !== answer.turnId) return answer;
+  if (entry.role === "user") return answer.question ? { ...answer, question: null } : answer;
+  if (entry.role !== "assistant") return answer;
   const planned = entry.parts.some((part) => isPlan(part.data));
   return {
     ...answer,
-    base: answer.base + charsOf(entry.text),
+    // The text of a question is no part of the answer.
+    base: answer.base + (asks(entry) ? 0 : charsOf(entry.text)),
     text: "",
     thinking: "",
     question: null,
@@ -225,6 +228,18 @@ export const isPlan = (data: unknown): data is Plan =>
   (data as Plan).type === "plan" &&
   Array.isArray((data as Plan).entries);
 
+/** Whether a data part only marks a question to the user, or its answer: the text says it. */
+export const isMark = (data: unknown): boolean => {
+  const mark = data as { type?: unknown; kind?: unknown; question_id?: unknown } | null | undefined;
+  return (
+    (mark?.type === "question" && mark.kind !== undefined) || (mark?.type === "answer" && mark.question_id !== undefined)
+  );
+};
+
+/** Whether an entry is a question to the user. */
+const asks = (entry: Entry): boolean =>
+  entry.role === "assistant" && entry.parts.some((part) => part.type === "data" && isMark(part.data));
+
 /** How a turn ended that did not end well, according to its last entry. */
 export const endOf = (entry: Entry): { turn: string; error?: string } | null => {
   for (const part of entry.parts) {
@@ -234,6 +249,13 @@ export const endOf = (entry: Entry): { turn: string; error?: string } | null => 
   }
   return null;
 };
+
+const endings: Record<string, string> = {
+  cancelled: "Stopped",
+  interrupted: "The server was stopped before this was done.",
+};
+export const endWords = (end: { turn: string; error?: string }): string =>
+  endings[end.turn] ?? end.error ?? "The answer failed.";
 
 export type Allowed = {
   copy: boolean;
@@ -309,13 +331,27 @@ export const canRedo = (moves: Move[]): boolean => {
 
 export type Aside = { move: number; count: number; by: string | null };
 
-/** What a rewind set aside, as long as nothing was said since. */
+/** Where the path left the one that the head moved away from: behind the last entry that both have. */
+const parted = (thread: Thread, branch: string): number => {
+  const first = thread.entries.find((entry) => entry.branch_id === branch);
+  return first ? first.position : thread.head.length;
+};
+
+/**
+ * What a rewind, an edit or a new answer set aside, as long as the user has said nothing else since. A message
+ * that was replaced is a version of the new one and not counted.
+ */
 export const asideOf = (thread: Thread, moves: Move[]): Aside | null => {
   const move = lastMove(moves);
-  if (!move || (move.kind !== "rewind" && move.kind !== "redo")) return null;
+  // A redo does again what an undo took back: which move that was is not needed to know what is set aside.
+  const kinds = ["rewind", "redo", "edit", "regenerate"];
+  if (!move || !kinds.includes(move.kind)) return null;
   const { head } = thread;
-  if (move.to !== head.branch_id || thread.moreAfter || thread.answer) return null;
-  if (thread.entries.at(-1)?.branch_id === head.branch_id) return null;
-  const count = move.from_length - head.length;
+  if (move.to !== head.branch_id || thread.moreAfter) return null;
+  const at = parted(thread, head.branch_id);
+  const own = thread.entries.filter((entry) => entry.branch_id === head.branch_id);
+  const replaced = own.length > 0 || thread.answer !== null;
+  if (move.kind === "rewind" ? replaced : own.slice(1).some((entry) => entry.role === "user")) return null;
+  const count = move.from_length - at - (replaced ? 1 : 0);
   return count > 0 ? { move: move.number, count, by: move.by } : null;
 };

@@ -92,7 +92,7 @@ export function Dialog(props: DialogProps) {
           onEscapeKeyDown={keep}
           onCloseAutoFocus={(event) => {
             onClosed?.(event);
-            if (!event.defaultPrevented) opener?.focus();
+            if (!event.defaultPrevented) opener?.focus({ preventScroll: true });
             event.preventDefault();
           }}
           onInteractOutside={(event) => {

@@ -13,6 +13,7 @@ import {
   ChevronUp,
   CircleAlert,
   CircleStop,
+  CodeXml,
   Columns2,
   Copy,
   Ellipsis,
@@ -23,9 +24,11 @@ import {
   GitMerge,
   History,
   House,
+  Image,
   Keyboard,
   Link,
   List,
+  ListEnd,
   ListTree,
   LoaderCircle,
   LogOut,
@@ -44,13 +47,16 @@ import {
   RotateCcw,
   Search,
   Settings,
+  Share2,
   SlidersHorizontal,
+  Split,
   Sun,
   Tag,
   ThumbsDown,
   ThumbsUp,
   Timer,
   Trash2,
+  TextWrap,
   Undo2,
   Upload,
   Users,
@@ -79,6 +85,7 @@ export const IconChevronLeft = icon(ChevronLeft);
 export const IconChevronRight = icon(ChevronRight);
 export const IconChevronUp = icon(ChevronUp);
 export const IconClose = icon(X);
+export const IconCode = icon(CodeXml);
 export const IconCompare = icon(Columns2);
 export const IconCopy = icon(Copy);
 export const IconDark = icon(Moon);
@@ -86,6 +93,7 @@ export const IconDelete = icon(Trash2);
 export const IconDots = icon(Ellipsis);
 export const IconEdit = icon(Pencil);
 export const IconEphemeral = icon(Timer);
+export const IconFanOut = icon(Split);
 export const IconFile = icon(FileText);
 export const IconFilter = icon(SlidersHorizontal);
 export const IconFolder = icon(Folder);
@@ -101,13 +109,16 @@ export const IconMerge = icon(GitMerge);
 export const IconNew = icon(MessageSquarePlus);
 export const IconNotHelpful = icon(ThumbsDown);
 export const IconOffline = icon(WifiOff);
+export const IconPicture = icon(Image);
 export const IconPin = icon(Pin);
 export const IconPlus = icon(Plus);
+export const IconQueue = icon(ListEnd);
 export const IconRedo = icon(Redo2);
 export const IconRegenerate = icon(RefreshCw);
 export const IconRewind = icon(RotateCcw);
 export const IconSearch = icon(Search);
 export const IconSettings = icon(Settings);
+export const IconShare = icon(Share2);
 export const IconSidebar = icon(PanelLeft);
 export const IconSignOut = icon(LogOut);
 export const IconStop = icon(CircleStop);
@@ -119,3 +130,4 @@ export const IconUndo = icon(Undo2);
 export const IconUpload = icon(Upload);
 export const IconUsers = icon(Users);
 export const IconWait = icon(LoaderCircle);
+export const IconWrap = icon(TextWrap);

@@ -5,9 +5,10 @@ import { ApiError, isCode } from "../../api/client";
 import * as api from "../../api/ramet";
 import * as turns from "../../api/turns";
 import type { Branch, Entry } from "../../api/types";
-import { answerStart, cutAt, threadOf } from "../thread";
+import { takeBackDraft } from "../drafts";
+import { answerStart, cutAt, lastMove, threadOf } from "../thread";
 import type { History } from "./history";
-import { contentOf, mayWrite, type SessionModel } from "./state";
+import { contentOf, mayWrite, type Broken, type SessionModel } from "./state";
 
 export class Head {
   constructor(
@@ -21,6 +22,7 @@ export class Head {
       if (entry.role === "user") {
         const files = entry.parts.filter((part) => part.type === "file");
         await turns.sendMessage(id, { replace: entry.id, ...contentOf(text, files) });
+        this.model.ask();
       } else {
         await api.edit(id, { entry_id: entry.id, text });
       }
@@ -32,6 +34,24 @@ export class Head {
     return this.model.once("regenerate:" + entry.id, async () => {
       const at = entry.role === "user" ? entry : answerStart(this.model.state.thread, entry);
       await turns.regenerate(this.model.id, { entry_id: at.id, agent });
+      this.model.ask();
+      await this.present();
+    });
+  }
+
+  /** Stores what was heard of an interrupted answer, so that the agent knows where it was. */
+  keepBroken(broken: Broken): Promise<unknown> {
+    return this.model.once("keep-broken", async () => {
+      await api.appendEntries(this.model.id, [
+        {
+          role: "assistant",
+          parts: [
+            { type: "text", text: broken.text },
+            { type: "data", data: { turn: "interrupted" } },
+          ],
+        },
+      ]);
+      this.model.set({ broken: null });
       await this.present();
     });
   }
@@ -56,6 +76,7 @@ export class Head {
     const { model } = this;
     return model.once(name, async () => {
       const known = model.state.moves[0]?.number ?? 0;
+      const rewound = name === "undo" && lastMove(model.state.moves)?.kind === "rewind";
       const head = model.state.viewing === null ? model.state.thread.head : model.state.session?.head;
       try {
         await call(model.id, { expected_head: head?.prefix_hash });
@@ -67,6 +88,7 @@ export class Head {
         this.history.refresh();
         throw new Error(`${who}. The ${name} was not done; look, and try again.`);
       }
+      if (rewound) takeBackDraft(model.id);
       await this.present();
     });
   }

@@ -12,6 +12,8 @@ import { addAfter, addBefore, keepSame, PAGE, threadOf, WINDOW, type Thread } fr
 import type { SessionModel } from "./state";
 
 const USAGE_DELAY_MS = 60;
+/** Entries of one request when all are read. */
+const WHOLE = 1000;
 
 export class History {
   private reading = 0;
@@ -144,6 +146,29 @@ export class History {
     return this.read(async () =>
       threadOf(await this.tail(), (await api.getSession(this.model.id)).running),
     );
+  };
+
+  /** The first page, wherever the window was. */
+  toStart = (): Promise<void> => {
+    const branch = this.model.state.viewing ?? undefined;
+    this.model.set({ target: null });
+    return this.read(async () =>
+      threadOf(await this.page({ from: 0, limit: PAGE, branch }), (await api.getSession(this.model.id)).running),
+    );
+  };
+
+  /** The whole path, for printing. */
+  loadAll = (): Promise<void> => {
+    const branch = this.model.state.viewing ?? undefined;
+    return this.read(async () => {
+      let page = await this.page({ from: 0, limit: WHOLE, branch });
+      const entries = [...page.entries];
+      while (page.more_after) {
+        page = await this.page({ after: entries.at(-1)!.id, limit: WHOLE, branch });
+        entries.push(...page.entries);
+      }
+      return threadOf({ ...page, entries, more_before: false }, (await api.getSession(this.model.id)).running);
+    });
   };
 
   countUsage(): void {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Messages on their way to the server. Each is shown at once and kept in the browser until the server has
 // stored it, under one idempotency key, so that sending it again stores it once.
+//
+// While an answer is made, or the server is away, messages are queued: they are sent one by one, each when the
+// answer to the one before has ended.
+import { live } from "../../api/events";
 import { ApiError, errorText, isCode, newKey } from "../../api/client";
 import * as api from "../../api/ramet";
 import * as turns from "../../api/turns";
@@ -18,12 +22,24 @@ export class Outbox {
   async send(text: string, files: FileRef[] = [], agent?: string): Promise<void> {
     const one: Pending = { id: newKey(), key: newKey(), text, files, agent, state: "sending" };
     const { model } = this;
+    if (this.mustWait()) one.state = "queued";
     this.setPending([...model.state.pending, one]);
+    model.ask();
     if (model.state.viewing !== null || model.state.thread.moreAfter) {
       model.set({ viewing: null });
       await this.history.toEnd();
     }
-    await this.push(one);
+    if (one.state === "queued") this.flush();
+    else await this.push(one);
+  }
+
+  /** Sends it at once to a new fork that begins at the present end, and gives the fork's id. */
+  async sendAsFork(text: string, files: FileRef[] = [], agent?: string): Promise<string | undefined> {
+    return this.model.once("fork-send", async () => {
+      const content = contentOf(text, files.map(filePart));
+      const started = await turns.sendMessage(this.model.id, { fork: {}, agent, ...content });
+      return started.session_id;
+    });
   }
 
   retry = (id: string): void => {
@@ -31,9 +47,28 @@ export class Outbox {
     if (one) void this.push(one);
   };
 
-  /** Sends what failed because the server could not be reached. */
-  resend(): void {
-    for (const one of this.model.state.pending) if (one.waits) void this.push(one);
+  /** Holds a queued message back while it is edited; with a text, that is what it says from now on. */
+  hold(id: string, held: boolean, text?: string): void {
+    this.change(id, { held, ...(text === undefined ? {} : { text, key: newKey() }) });
+    if (!held) this.flush();
+  }
+
+  get hasQueue(): boolean {
+    return this.model.state.pending.some((one) => one.state === "queued");
+  }
+
+  private mustWait(): boolean {
+    return this.hasQueue || this.model.state.thread.answer !== null || live().state() === "offline";
+  }
+
+  /** Sends the first queued message if nothing is in its way. */
+  flush(): void {
+    const { pending, thread, status, viewing } = this.model.state;
+    const first = pending.find((one) => one.state === "queued");
+    if (!first || first.held || thread.answer || viewing !== null || live().state() === "offline") return;
+    if (status !== "ready" && status !== "fresh") return;
+    if (pending.some((one) => one.state === "sending")) return;
+    void this.push(first);
   }
 
   /** Takes back what could not be sent; returns its text. */
@@ -67,9 +102,20 @@ export class Outbox {
 
   fanOut(text: string, files: FileRef[], agents: string[]): Promise<turns.Started[] | undefined> {
     return this.model.once("fan-out", async () => {
-      await this.ensureSession();
-      return turns.fanOut(this.model.id, { ...contentOf(text, files.map(filePart)), agents });
+      const content = contentOf(text, files.map(filePart));
+      if (isFresh(this.model.id)) return this.fanOutFresh(content, agents);
+      return turns.fanOut(this.model.id, { ...content, agents });
     });
+  }
+
+  /** A chat that begins with it keeps the question, and the forks have the answers: none of them is empty. */
+  private async fanOutFresh(content: ReturnType<typeof contentOf>, agents: string[]): Promise<turns.Started[]> {
+    const { id } = this.model;
+    await this.ensureSession(agents[0]);
+    await api.appendEntries(id, [{ role: "user", ...content }]);
+    const forks = [];
+    for (const agent of agents) forks.push({ agent, fork: await api.fork(id, { agent }) });
+    return Promise.all(forks.map(({ agent, fork }) => turns.regenerate(fork.id, { agent })));
   }
 
   private setPending(pending: Pending[]): void {
@@ -83,16 +129,17 @@ export class Outbox {
 
   private async push(one: Pending): Promise<void> {
     await this.model.once("push:" + one.id, async () => {
-      this.change(one.id, { state: "sending", error: undefined, waits: false });
+      this.change(one.id, { state: "sending", error: undefined });
       const content = contentOf(one.text, one.files.map(filePart));
       try {
         await this.ensureSession(one.agent);
         await turns.sendMessage(this.model.id, { id: one.id, agent: one.agent, ...content }, one.key);
         if (this.model.state.pending.some((each) => each.id === one.id)) this.history.refresh();
       } catch (error) {
-        const waits = error instanceof ApiError && error.status === 0;
-        const text = waits ? "The server cannot be reached. It is sent when it can." : errorText(error);
-        this.change(one.id, { state: "failed", error: text, waits });
+        // Both end by themselves: the server comes back, and the answer that is in the way ends.
+        const waits = (error instanceof ApiError && error.status === 0) || isCode(error, "turn_running");
+        this.change(one.id, waits ? { state: "queued" } : { state: "failed", error: errorText(error) });
+        if (isCode(error, "turn_running")) this.history.refresh();
       }
     });
   }

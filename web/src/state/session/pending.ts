@@ -5,16 +5,18 @@ import type { Pending } from "./state";
 
 const keyOf = (session: string) => "ramet.outbox." + session;
 
-/** After a reload they are no longer being sent: they are marked so, and wait for the user. */
+/**
+ * After a reload they are no longer being sent: they are marked so, and wait for the user. Those that were
+ * queued still are.
+ */
 export const readOutbox = (session: string): Pending[] => {
   try {
     const list = JSON.parse(localStorage.getItem(keyOf(session)) ?? "[]") as Pending[];
-    return list.map((one) => ({
-      ...one,
-      state: "failed",
-      waits: false,
-      error: "The page was left before this was sent.",
-    }));
+    return list.map((one) =>
+      one.state === "queued"
+        ? { ...one, held: false }
+        : { ...one, state: "failed", error: "The page was left before this was sent." },
+    );
   } catch {
     return [];
   }

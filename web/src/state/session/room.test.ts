@@ -23,6 +23,8 @@ type Hub = {
   open: () => void;
   onEvent: (listener: (event: unknown) => void) => () => void;
   onOpen: (listener: () => void) => () => void;
+  subscribe: (listener: () => void) => () => void;
+  state: () => string;
 };
 const hub = vi.hoisted((): Hub => ({
   hear: (() => {}),
@@ -35,6 +37,8 @@ const hub = vi.hoisted((): Hub => ({
     hub.open = listener;
     return () => {};
   },
+  subscribe: () => () => {},
+  state: () => "live",
 }));
 vi.mock("../../api/ramet", () => api);
 vi.mock("../../api/turns", () => turns);
@@ -137,7 +141,7 @@ test("what could not be sent is sent with the same key when the server is back",
   const room = await enter();
   turns.sendMessage.mockRejectedValueOnce(new ApiError(0, "unreachable", "away"));
   await room.outbox.send("hello");
-  expect(room.state.pending).toMatchObject([{ state: "failed", waits: true }]);
+  expect(room.state.pending).toMatchObject([{ state: "queued" }]);
   turns.sendMessage.mockResolvedValue({ session_id: "s", turn_id: "t" });
   hub.open();
   await tick();
@@ -149,14 +153,35 @@ test("what could not be sent is sent with the same key when the server is back",
 
 test("what the server refused waits for its user, who may take it back", async () => {
   const room = await enter();
-  turns.sendMessage.mockRejectedValue(new ApiError(409, "turn_running", "a turn runs"));
+  turns.sendMessage.mockRejectedValue(new ApiError(422, "bad_parts", "no such file"));
   await room.outbox.send("hello");
-  expect(room.state.pending).toMatchObject([{ state: "failed", error: "a turn runs", waits: false }]);
+  expect(room.state.pending).toMatchObject([{ state: "failed", error: "no such file" }]);
   hub.open();
   await tick();
   expect(turns.sendMessage).toHaveBeenCalledTimes(1);
   expect(room.outbox.discard(room.state.pending[0]!.id)).toBe("hello");
   expect(room.state.pending).toEqual([]);
+});
+
+test("what is said while an answer is made is queued, and sent in its order when it ends", async () => {
+  const room = await enter();
+  const turn = { session_id: "s", tree_id: "t", branch_id: "b1" };
+  hub.hear({ ...turn, type: "turn.started", turn_id: "t1", agent: "a" });
+  await room.outbox.send("one");
+  await room.outbox.send("two");
+  expect(turns.sendMessage).not.toHaveBeenCalled();
+  const [one, two] = room.state.pending;
+  room.outbox.hold(one!.id, true);
+  hub.hear({ ...turn, type: "turn.done", turn_id: "t1", status: "done" });
+  await tick();
+  expect(turns.sendMessage).not.toHaveBeenCalled(); // it is edited, and the next waits for it
+  turns.sendMessage.mockResolvedValue({ session_id: "s", turn_id: "t2" });
+  room.outbox.hold(one!.id, false, "one, edited");
+  await tick();
+  expect(turns.sendMessage).toHaveBeenCalledTimes(1);
+  expect(turns.sendMessage.mock.calls[0]![1]).toMatchObject({ id: one!.id, text: "one, edited" });
+  room.outbox.discard(two!.id);
+  expect(room.outbox.hasQueue).toBe(false);
 });
 
 test("an action under way is not begun twice", async () => {

@@ -8,6 +8,7 @@ import type { Entry, LiveEvent, Vote } from "../../api/types";
 import { isFresh } from "../../app/newchat";
 import { onStay } from "../leaving";
 import { append, turn as turnStep, type Step } from "../thread";
+import { findBroken, forgetHeard, keepHeard } from "./broken";
 import { Head } from "./head";
 import { History } from "./history";
 import { Outbox } from "./outbox";
@@ -26,14 +27,18 @@ export class Room {
     this.history = new History(
       this.model,
       (event) => this.apply(event),
-      () => this.outbox.settle(),
+      () => {
+        this.outbox.settle();
+        this.outbox.flush();
+        findBroken(this.model).catch(() => {}); // asked again by the next read
+      },
     );
     this.outbox = new Outbox(this.model, this.history);
     this.head = new Head(this.model, this.history);
   }
 
   get idle(): boolean {
-    return this.users === 0;
+    return this.users === 0 && this.stops.length === 0;
   }
   get store() {
     return this.model.store;
@@ -45,27 +50,46 @@ export class Room {
   /** Shown from here on; the function that it returns ends that. */
   enter(target: string | null, branch: string | null): () => void {
     rooms.set(this.id, this);
-    if (this.users++ === 0) {
+    this.users++;
+    if (this.stops.length === 0) {
       const hub = live(this.id);
-      this.stops = [hub.onEvent(this.onEvent), hub.onOpen(this.onOpen), onStay(this.id, this.onOpen)];
+      addEventListener("pagehide", this.keep);
+      this.stops = [
+        hub.onEvent(this.onEvent),
+        hub.onOpen(this.onOpen),
+        hub.subscribe(this.keep),
+        onStay(this.id, this.onOpen),
+        () => removeEventListener("pagehide", this.keep),
+      ];
     }
     this.model.set({ target, viewing: branch });
     if (!isFresh(this.id)) void this.history.load();
     return () => {
-      if (--this.users > 0) return;
-      for (const stop of this.stops) stop();
-      this.stops = [];
-      forgetIdle();
+      this.users--;
+      this.rest();
     };
+  }
+
+  /** The connection has changed, or the page is left: an answer that is being made may never be heard of again. */
+  private keep = (): void => {
+    const { answer, head } = this.state.thread;
+    if (answer && answer.text + answer.thinking !== "") keepHeard(this.id, answer, head.entry_id);
+  };
+
+  /** Nobody shows it any more: it stops listening, once what is queued here is sent. */
+  private rest(): void {
+    if (this.users > 0 || this.outbox.hasQueue) return;
+    for (const stop of this.stops) stop();
+    this.stops = [];
+    forgetIdle();
   }
 
   // -------------------------------------------------------------- live events
 
   private onOpen = (): void => {
-    if (this.state.status === "fresh") return;
+    if (this.state.status === "fresh") return this.outbox.flush();
     if (this.state.status !== "ready") void this.history.load();
-    else this.history.refresh();
-    this.outbox.resend();
+    else this.history.refresh(); // and then sends what is queued
   };
 
   private onEvent = (event: LiveEvent): void => {
@@ -104,6 +128,8 @@ export class Room {
         this.step(turnStep(this.state.thread, event));
         // Versions and what the turn cost come with a read alone.
         if (event.type === "turn.done" && before?.turnId === event.turn_id) this.history.refresh();
+        if (event.type === "turn.started") this.rest();
+        if (event.type === "turn.done") forgetHeard(this.id);
       }
     }
   }

@@ -16,11 +16,15 @@ export type Pending = {
   text: string;
   files: FileRef[];
   agent?: string;
-  state: "sending" | "failed";
+  /** Queued: it is sent by itself when the answer ends and the server can be reached. */
+  state: "queued" | "sending" | "failed";
   error?: string;
-  /** It failed because the server could not be reached: it is sent by itself when it can. */
-  waits?: boolean;
+  /** Being edited while it is queued: it is not sent meanwhile. */
+  held?: boolean;
 };
+
+/** An answer that was never stored, to the message that is the head. */
+export type Broken = { turnId: string; agent: string; head: string | null; text: string; thinking: string };
 
 export type SessionState = {
   status: "loading" | "fresh" | "ready" | "gone" | "failed";
@@ -33,6 +37,10 @@ export type SessionState = {
   dismissed: number;
   usage: UsageReport | null;
   pending: Pending[];
+  /** The last answer, if the server was stopped while it was made: what this browser has seen of it. */
+  broken: Broken | null;
+  /** How often this window has asked for an answer: its view follows each from the beginning. */
+  asked: number;
   /** What is under way, by name: it cannot be started twice. */
   busy: ReadonlySet<string>;
   /** A branch that is looked at without being the head. */
@@ -77,6 +85,8 @@ export class SessionModel {
       dismissed: readDismissed(id),
       usage: null,
       pending: readOutbox(id),
+      broken: null,
+      asked: 0,
       busy: new Set(),
       viewing: null,
       target: null,
@@ -97,6 +107,10 @@ export class SessionModel {
   step({ thread, gap }: Step): boolean {
     if (thread !== this.state.thread) this.set({ thread });
     return gap;
+  }
+  /** The user asks for an answer, in this window. */
+  ask(): void {
+    this.set({ asked: this.state.asked + 1 });
   }
   dismiss(move: number): void {
     this.set({ dismissed: move });
