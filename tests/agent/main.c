@@ -112,13 +112,13 @@ static bool sink_tool_result(void *arg, const char *id, const char *output, bool
                     (const char *[3]){id}, "output", output);
 }
 
-static bool sink_ask(void *arg, const agent_question *q, const char **answer)
+static bool sink_ask(void *arg, const agent_question *q, agent_reply *answer)
 {
     session *s = arg;
     if (!json_put(s, "ask", (const char *[3]){"id", "kind", "text"},
                   (const char *[3]){q->id, q->kind, q->text}, "options", q->options))
         return false;
-    *answer = s->answers ? json_text(s->a, s->d, s->answers) : "";
+    *answer = (agent_reply){.text = s->answers ? json_text(s->a, s->d, s->answers) : ""};
     if (s->answers)
         s->answers = json_next(s->d, json_get(s->d, &s->d->nodes[0], "answers"), s->answers);
     return true;
@@ -137,6 +137,11 @@ static bool sink_usage(void *arg, const ramet_usage *u)
     return line_put(arg, "usage", NULL, 0, json);
 }
 
+static bool sink_message(void *arg, const agent_message *m)
+{
+    return line_put(arg, "message", NULL, 0, m->body);
+}
+
 static void *session_run(void *arg)
 {
     session *s = arg;
@@ -145,6 +150,7 @@ static void *session_run(void *arg)
                        .tool_call = sink_tool_call,
                        .tool_result = sink_tool_result,
                        .ask = sink_ask,
+                       .message = sink_message,
                        .plan = sink_plan,
                        .usage = sink_usage,
                        .cancelled = cancelled,

@@ -188,7 +188,8 @@ is 'two at once: the first ends' $? 0
 
 (
     i=0
-    while [ ! -e enough ]; do
+    # Bounded: each session that is born is told twice below.
+    while [ ! -e enough ] && [ $i -lt 30 ]; do
         i=$((i + 1))
         "$RAMET" -q append "long$((i % 6 + 1))" "while it is copied $i"
         "$RAMET" -q fork "long$((i % 5 + 1))" --id "born$i"

@@ -63,7 +63,7 @@ Organise
   erase        Take content out of the store for good: an entry, a session, a tree, a user
   export       Write a session, its tree, or all that you have to a file
   import       Add what an exported file, or another program's, has and the store has not
-  hold         Keep a session or a tree from being deleted, whoever asks
+  hold         Protect a session or a tree from deletion by any user
   release      Release a hold
   holds        List what protects a session, or all holds of the store
 

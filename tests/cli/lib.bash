@@ -61,11 +61,11 @@ steady() {
         -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8} \((now|[0-9]+[smh] ago)\)/TIME/g' \
         -e 's/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/UUID/g' \
         -e '/^0+$|"0{64}"/!s/\b[0-9a-f]{64}\b/HASH/g' \
+        -e 's/ in [0-9]+ ?(µs|ms|s)$/ in TIME/' \
         -e 's/, took [0-9smh ]+(\x1b|$)/\1/' -e 's/(\x1b\[2m)[0-9]+[sm]\b/\1now/g' \
         -e 's/(· )[0-9]{1,2}[sm]( ·|$)/\1now\2/g' \
         -e 's/((user|assistant|tool)  )[0-9]+[sm](  on| ·|$)/\1now\3/' \
         -e 's/ [1-9][0-9][sm]( |$)/ now\1/g' -e 's/ [1-9][sm] ( |$)/ now\1/g' -e 's/ [1-9][sm]$/ now/' \
-        -e 's/ in [0-9]+ ?(µs|ms|s)$/ in TIME/' \
         -e 's/"score":[0-9.e-]+/"score":S/g' -e 's/("[a-z_]*bytes"|"events"|"schema"):[0-9]+/\1:N/g' \
         -e 's/\(([0-9.]+ (B|KiB|MiB))\)/(SIZE)/g'
 }

@@ -411,7 +411,7 @@ static bool column_plain(const column *c)
         "member",      "tag",        "verdict", "event",    "meta",        "share",  "token",
         "feedback",    "attachment", "errand",  "transfer", "visit",       "remark", "sandbox",
         "origin",      "indexed",    "task",    "turn",     "attach_part", "once",   "copied",
-        "branch_note", "held",       "rule",    "removed"};
+        "branch_note", "held",       "rule",    "removed",  "push"};
     char name[96];
     snprintf(name, sizeof name, "%s.%s", c->table, c->name);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)

@@ -12,6 +12,7 @@
 #include "ramet/retention.h"
 #include "ramet/templates.h"
 #include "ramet/sandboxes.h"
+#include "ramet/push.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
 
@@ -55,7 +56,7 @@ static void sessions_make(ramet_call *c)
     ramet_append_out out;
     ramet_entry_in e[] = {{.id = "desk-1", .role = RAMET_USER, .text = "a river"},
                           {.id = "desk-2", .role = RAMET_ASSISTANT, .text = "is long"}};
-    good(c, ramet_sandbox_add(c, "box", &box), "a sandbox");
+    good(c, ramet_sandbox_add(c, &(ramet_sandbox_in){.id = "box"}, &box), "a sandbox");
     good(c, ramet_session_create(c, &(ramet_session_in){.id = DESK, .sandbox = "box"}, &s),
          "a session");
     good(c, ramet_append(c, DESK, &(ramet_append_in){.entries = e, .n = 2}, &out), "entries");
@@ -256,6 +257,11 @@ static void beside_make(ramet_call *c, ramet_call *program, furniture *f)
     good(c, ramet_transfer_add(c, DESK, "cleo", &transfer), "a transfer");
     f->transfer = copy(transfer->id);
     good(c, ramet_task_put(c, DESK, &in, &task), "a task");
+    good(c,
+         ramet_push_put(
+             c, DESK,
+             &(ramet_push_in){.task = "task-1", .id = "p", .wire = 10, .config = "c", .n = 1}),
+         "a notification");
     good(c, ramet_feedback_set(c, DESK, "desk-2", -1, "too long"), "feedback");
     good(program, ramet_indexed_set(program, DESK, "desk-1", "stream"), "a text to find by");
     good(c,
@@ -419,6 +425,17 @@ static ramet_status read_home(ramet_call *c, const furniture *f, FILE *out)
     ramet_status st = ramet_attachment_home(c, f->attachment, &session, &entry);
     if (!st)
         fprintf(out, "%s %s\n", shown(session), shown(entry));
+    return st;
+}
+
+static ramet_status read_pushes(ramet_call *c, const furniture *f, FILE *out)
+{
+    ramet_push *p;
+    size_t n;
+    (void)f;
+    ramet_status st = ramet_push_list(c, DESK, "task-1", &p, &n);
+    for (size_t i = 0; !st && i < n; i++)
+        fprintf(out, "%s %s %s %d %zu\n", p[i].task, p[i].id, p[i].owner, p[i].wire, p[i].n);
     return st;
 }
 
@@ -683,6 +700,7 @@ static const struct {
              {"templates", OWNER, read_templates},
              {"erased entries", OWNER, read_erased},
              {"tasks", OWNER, read_tasks},
+             {"notifications", OWNER, read_pushes},
              {"attachment", OWNER, read_attachment},
              {"home of the attachment", OWNER, read_home},
              {"file to fetch", OWNER, read_errand},
@@ -743,6 +761,7 @@ void furniture_use(ramet *r, const furniture *f)
     ramet_turn_end(c, "turn-3", RAMET_TURN_DONE, NULL, NULL, 0, &out);
     ramet_turn_begin(c, DESK, &(ramet_turn_in){.regenerate = ""}, &t, &out);
     ramet_task_put(c, DESK, &(ramet_task_in){.id = "task-1", .data = "{}"}, &task);
+    ramet_push_delete(c, DESK, "task-1", "p");
     ramet_task_delete(c, DESK, "task-1");
     ramet_feedback_set(c, DESK, "desk-2", 1, "better");
     ramet_fetch_fail(c, f->errand);

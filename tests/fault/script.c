@@ -4,9 +4,7 @@
  */
 #include "script.h"
 #include "ramet/branches.h"
-
 #include "ramet/merge.h"
-
 #include "ramet/overlays.h"
 #include "ramet/templates.h"
 
@@ -168,25 +166,33 @@ static ramet_status step_overlay(scene *s)
     return ramet_overlay_remove(s->c, s->session, list[0].id, NULL, NULL, false, &out);
 }
 
-/* Pins the session, begins a chat with it, and sometimes unpins it. */
+/* Pins the session, begins a chat with the newest template, or unpins that. One write a step: a
+ * step that fails must have done nothing. */
 static ramet_status step_template(scene *s)
 {
     char id[24];
     ramet_template *t;
+    size_t n;
+    const char *next;
     ramet_session *out;
     ramet_template_value value = {"n", "a value"};
-    ramet_template_in in = {.session = s->session,
-                            .entry_id = s->entry_id,
-                            .name = "a template",
-                            .placeholders = &value.name,
-                            .n_placeholders = 1};
-    ramet_status st = ramet_template_add(s->c, &in, &t);
+    int kind = rng_below(&s->r, 5);
+    ramet_status st = ramet_templates(s->c, 1, NULL, &t, &n, &next);
     if (st)
         return st;
+    if (!n || kind < 2) {
+        ramet_template_in in = {.session = s->session,
+                                .entry_id = s->entry_id,
+                                .name = "a template",
+                                .placeholders = &value.name,
+                                .n_placeholders = 1};
+        return ramet_template_add(s->c, &in, &t);
+    }
+    if (kind == 4)
+        return ramet_template_remove(s->c, t->id);
     snprintf(id, sizeof id, "t%d", s->step);
     ramet_template_use use = {.values = &value, .n_values = 1, .fork = {.id = id}};
-    st = ramet_template_chat(s->c, t->id, &use, &out);
-    return st || rng_below(&s->r, 2) ? st : ramet_template_remove(s->c, t->id);
+    return ramet_template_chat(s->c, t->id, &use, &out);
 }
 
 static ramet_status step_edit(scene *s)
@@ -315,7 +321,7 @@ static ramet_status step_label(scene *s)
 static ramet_status step_take(scene *s)
 {
     ramet_session *out;
-    int kind = rng_below(&s->r, 27);
+    int kind = rng_below(&s->r, 29);
     if (!s->session || kind == 0)
         return step_create(s);
     if (!s->entry_id || kind <= 9)
@@ -347,6 +353,8 @@ static ramet_status step_take(scene *s)
     case 24:
         return step_overlay(s);
     case 25:
+    case 26:
+    case 27:
         return step_template(s);
     default:
         return step_label(s);

@@ -293,6 +293,12 @@ bool m_context_shows(const m_branch *b, size_t at, const char **text);
 
 /* An entry as a path shows it; NULL: as it was appended. */
 const m_entry *m_entry_shown(const m_branch *b, const m_entry *e);
+/* What a copy names as its origin, and the session that had it: when gc has taken it, and it was a
+ * copy, what that was copied from. */
+const m_entry *m_origin(const m_entry *e, m_session **of);
+/* Whether a copy came from an entry, or is a summary that stands for it; by way of copies that gc
+ * has taken, too. */
+bool m_came_from(const m_entry *to, const m_entry *e);
 bool m_fills_same(const m_session *a, const m_session *b);
 void m_fills_inherit(m_session *to, const m_session *from);
 m_template *model_template_find(model *m, const char *id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * model_entry.c: what an entry says: its parts in their normal form, its text, and whether it is
- * what a caller gives.
+ * model_entry.c: what an entry says: its parts in their normal form, its text, whether it is what a
+ * caller gives, and what it was copied from.
  */
 #include "model.h"
 
@@ -64,4 +64,23 @@ bool m_entry_equal(const m_entry *e, const ramet_entry_in *in)
            given_same(in->turn_id, e->turn_id) && given_same(in->channel, e->channel) &&
            given_same(in->author, e->author) && given_same(in->state_delta, e->delta) &&
            (!in->created || in->created == e->created);
+}
+
+const m_entry *m_origin(const m_entry *e, m_session **of)
+{
+    *of = e->of;
+    e = e->from;
+    while (e && e->gone && e->from) {
+        *of = e->of;
+        e = e->from;
+    }
+    return e;
+}
+
+bool m_came_from(const m_entry *to, const m_entry *e)
+{
+    bool found = to->from == e || (to->from && to->from->gone && m_came_from(to->from, e));
+    for (size_t i = 0; i < to->n_sums && !found; i++)
+        found = to->sums[i] == e || (to->sums[i]->gone && m_came_from(to->sums[i], e));
+    return found;
 }

@@ -73,12 +73,20 @@ const m_entry *m_entry_shown(const m_branch *b, const m_entry *e)
     return &ring[at].entry;
 }
 
+static bool fill_same(const m_fill *a, const m_fill *b)
+{
+    bool same = a->n == b->n && a->len[0] == b->len[0] && a->len[1] == b->len[1];
+    for (size_t i = 0; same && i < a->n; i++)
+        same = m_same(a->names[i], b->names[i]) && m_same(a->values[i], b->values[i]);
+    return same;
+}
+
 bool m_fills_same(const m_session *a, const m_session *b)
 {
     if (a->fills.n != b->fills.n)
         return false;
     for (size_t i = 0; i < a->fills.n; i++)
-        if (a->fills.items[i] != b->fills.items[i])
+        if (!fill_same(a->fills.items[i], b->fills.items[i]))
             return false;
     return true;
 }
@@ -238,6 +246,7 @@ m_set model_chat(model *m, const char *user, const char *id, const ramet_templat
     levels_make(m, t, adk, in, &levels);
     m_session *f =
         m_fork_at(m, user, s, &in->fork, t->branch, (size_t)t->len, adk, (size_t)t->adk_len);
+    free(f->fills.items); /* of the template: `levels` begins with them */
     f->fills = levels;
     f->head->filled = t->len;
     if (f->adk)

@@ -66,7 +66,7 @@ bool m_holds(const m_session *s, const m_entry *e)
             b->path[e->position] == e)
             return true;
     }
-    return e->by == s && !m_hidden(e); /* another session needs it */
+    return false;
 }
 
 /* ------------------------------------------------------------------- state */

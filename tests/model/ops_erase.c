@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ops_erase.c: an entry is erased in a copy of the store, and every path of the tree is read there:
- * it, its copies and the summaries of it say so wherever they are, all else says what it said. The
- * store itself goes on with the entry, so that the other operations keep their content.
+ * ops_erase.c: an entry is erased in a copy of the store, on the same engine, and every path of the
+ * tree is read there: it, its copies, the summaries of it and the raw events of its turn say so
+ * wherever they are, all else says what it said. The store itself goes on with the entry, so that
+ * the other operations keep their content.
  */
 #include "driver.h"
 #include "ramet/erase.h"
+#include "../lib/scratch_db.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,25 +24,50 @@ static bool listed(const m_list *l, const void *item)
 
 static bool made_from(const m_entry *e, const m_list *gone)
 {
-    if (e->from && listed(gone, e->from))
-        return true;
-    for (size_t i = 0; i < e->n_sums; i++)
-        if (listed(gone, e->sums[i]))
+    for (size_t i = 0; i < gone->n; i++)
+        if (m_came_from(e, gone->items[i]))
             return true;
     return false;
 }
 
-/* The entry, what was copied from it, and so on. Copies are younger than what they are made of. */
+/* The turn of a raw event: that of the one before it on its branch, if it names none. */
+static const char *event_turn(const m_entry *e)
+{
+    const m_branch *b = e->owner;
+    for (int64_t at = e->position; at >= b->base; at--)
+        if (b->path[at]->turn_id)
+            return b->path[at]->turn_id;
+    return NULL;
+}
+
+static bool is_event(const m_entry *e, const m_list *gone)
+{
+    const char *turn = e->owner->log == RAMET_LOG_ADK ? event_turn(e) : NULL;
+    for (size_t i = 0; turn && i < gone->n; i++) {
+        const m_entry *g = gone->items[i];
+        if (g->owner->log == RAMET_LOG_MAIN && g->by->tree == e->by->tree && g->turn_id &&
+            strcmp(g->turn_id, turn) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The entry, what was copied from it, the raw events of its turn, and so on. */
 static void erased_find(const model *m, m_entry *e, m_list *gone)
 {
+    size_t before = 0;
     m_list_add(gone, e);
-    for (size_t i = 0; i < m->entries.n; i++) {
-        m_entry *x = m->entries.items[i];
-        if (!x->gone && made_from(x, gone) && !listed(gone, x))
-            m_list_add(gone, x);
+    while (before != gone->n) {
+        before = gone->n;
+        for (size_t i = 0; i < m->entries.n; i++) {
+            m_entry *x = m->entries.items[i];
+            if (!x->gone && !listed(gone, x) && (made_from(x, gone) || is_event(x, gone)))
+                m_list_add(gone, x);
+        }
     }
 }
 
+/* A hold on a session that has the entry on a path, or on its tree. */
 static bool on_hold(const model *m, const m_entry *e)
 {
     const m_tree *t = e->by->tree;
@@ -54,14 +81,6 @@ static bool on_hold(const model *m, const m_entry *e)
     return t->held != 0;
 }
 
-static bool any_hold(const model *m)
-{
-    for (size_t i = 0; i < m->sessions.n; i++)
-        if (m_held(m->sessions.items[i]))
-            return true;
-    return false;
-}
-
 static m_set erase_check(const world *w, const m_entry *e, const m_list *gone)
 {
     const m_tree *t = e->by->tree;
@@ -72,9 +91,7 @@ static m_set erase_check(const world *w, const m_entry *e, const m_list *gone)
     for (size_t i = 0; i < gone->n; i++)
         if (on_hold(&w->m, gone->items[i]))
             return M(HELD);
-    /* What goes along with an entry (raw events of its turn, what copies of copies lead to) may be
-     * on hold, too; the model does not follow that. */
-    return any_hold(&w->m) ? M(OK) | M(HELD) : M(OK);
+    return M(OK);
 }
 
 static void entry_compare(world *w, const ramet_entry *got, const m_branch *b, const m_entry *e,
@@ -83,9 +100,6 @@ static void entry_compare(world *w, const ramet_entry *got, const m_branch *b, c
     same_text(w, "erase: id", got->id, e->id);
     same_text(w, "erase: hash", got->hash, e->hash);
     same_int(w, "erase: role", (int64_t)got->role, (int64_t)e->role);
-    /* The raw events of its turn go, too. */
-    if (b->log == RAMET_LOG_ADK && got->erased)
-        erased = true;
     same_int(w, "erase: erased", got->erased != NULL, erased);
     if (erased) {
         same_text(w, "erase: text", got->text, RAMET_ERASED_TEXT);
@@ -155,6 +169,13 @@ static void erase_there(world *w, const m_session *s, m_entry *e)
     free(gone.items);
 }
 
+static const char *copy_schema(void)
+{
+    static char name[40];
+    snprintf(name, sizeof name, "model_%ld_erase", (long)getpid());
+    return name;
+}
+
 static void files_remove(const char *path)
 {
     static const char *const ends[] = {"",        "-wal",        "-shm",       "-journal",
@@ -164,6 +185,25 @@ static void files_remove(const char *path)
         snprintf(name, sizeof name, "%s%s", path, ends[i]);
         unlink(name);
     }
+}
+
+/* Names the copy in w->path. */
+static void copy_place(world *w)
+{
+    if (w->database) {
+        scratch_db_make(copy_schema(), w->path, sizeof w->path);
+        return;
+    }
+    snprintf(w->path, sizeof w->path, "%s.erase", w->file);
+    files_remove(w->path);
+}
+
+static void copy_leave(world *w)
+{
+    if (w->database)
+        scratch_db_drop(copy_schema());
+    else
+        files_remove(w->path);
 }
 
 void run_erase(world *w, const op *o)
@@ -176,8 +216,7 @@ void run_erase(world *w, const op *o)
     if (!e || m_open(&w->m, w->user, s->id, RAMET_READER, &s))
         return;
     memcpy(path, w->path, sizeof path);
-    snprintf(w->path, sizeof w->path, "%s.erase", w->file);
-    files_remove(w->path);
+    copy_place(w);
     ramet_call *program = world_program(w);
     ramet_status st = ramet_copy(program, w->path, NULL, NULL, NULL, &out);
     ramet_call_free(program);
@@ -188,6 +227,6 @@ void run_erase(world *w, const op *o)
         ramet_close(w->r[0]);
     }
     w->r[0] = live;
-    files_remove(w->path);
+    copy_leave(w);
     memcpy(w->path, path, sizeof path);
 }

@@ -75,32 +75,25 @@ static void end_compare(world *w, const ramet_entry_ref *list, size_t n, const m
     world_fail(w, "ends", "'%s' of '%s' is missing among %zu", e->id, s->id, n);
 }
 
-/* Whether a copy came from an entry, or is a summary that stands for it. */
-static bool came_from(const m_entry *to, const m_entry *e)
-{
-    for (size_t i = 0; i < to->n_sums; i++)
-        if (to->sums[i] == e)
-            return true;
-    return to->from == e;
-}
-
 static void ends_compare(world *w, const char *id, int64_t branch, const m_entry *e)
 {
     ramet_entry_ref *list;
-    size_t n = 0, want = e->from && end_shown(&w->m, e->of, e->from, w->user);
+    m_session *of;
+    const m_entry *from = m_origin(e, &of);
+    size_t n = 0, want = from && end_shown(&w->m, of, from, w->user);
     ramet_status st = ramet_origins(w->call, id, branch, e->id, &list, &n);
     if (st)
         world_fail(w, "origins", "%s", ramet_status_code(st));
     same_int(w, "origins.n", (int64_t)n, (int64_t)want);
     if (want && !world_failed(w))
-        end_compare(w, list, n, e->of, e->from);
+        end_compare(w, list, n, of, from);
     st = ramet_destinations(w->call, id, branch, e->id, &list, &n);
     if (st)
         world_fail(w, "destinations", "%s", ramet_status_code(st));
     want = 0;
     for (size_t i = 0; i < w->m.entries.n && !world_failed(w); i++) {
         const m_entry *to = w->m.entries.items[i];
-        if (!came_from(to, e) || !end_shown(&w->m, to->by, to, w->user))
+        if (!m_came_from(to, e) || !end_shown(&w->m, to->by, to, w->user))
             continue;
         want++;
         end_compare(w, list, n, to->by, to);

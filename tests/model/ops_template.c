@@ -116,13 +116,6 @@ void run_chat(world *w, const op *o)
         fork_made(w, a.session, o->a[A_TO], got);
 }
 
-/* A private session of a user who has left its tree: its templates are listed for those who made
- * them alone. */
-static bool is_left(const world *w, const m_template *t)
-{
-    return w->user && m_tree_level(t->session->tree, w->user) < RAMET_READER;
-}
-
 void run_templates(world *w, const op *o)
 {
     ramet_template *page;
@@ -137,8 +130,6 @@ void run_templates(world *w, const op *o)
             while (at > 0 && !t) {
                 const m_template *one = w->m.templates.items[--at];
                 t = !one->removed && m_shown(&w->m, one->session, w->user) ? one : NULL;
-                if (t && is_left(w, t) && !m_same(t->id, page[i].id))
-                    t = NULL;
             }
             if (t)
                 template_compare(w, &page[i], t);
@@ -148,7 +139,7 @@ void run_templates(world *w, const op *o)
     } while (cursor && !world_failed(w));
     while (at > 0 && !world_failed(w)) {
         const m_template *t = w->m.templates.items[--at];
-        if (!t->removed && m_shown(&w->m, t->session, w->user) && !is_left(w, t))
+        if (!t->removed && m_shown(&w->m, t->session, w->user))
             world_fail(w, "templates", "%s is missing", t->id);
     }
 }

@@ -3,7 +3,7 @@
 // a2a.mjs: agents of this server over A2A, with both generations of the SDK as clients, and with
 // plain requests where the SDK would hide what is on the wire.
 import { test, finish, start, call, must, ramet, enc, newSession, eventually, scratch, sleep, slow, assert } from './lib.mjs';
-import { all, client, generations, message, textOf } from './help/a2a.mjs';
+import { all, bindings, client, client as connect, generations, message, textOf } from './help/a2a.mjs';
 
 const URI = 'urn:ramet:ext:session-rewind:v1';
 const KEY = 'kagent_rewind_before_invocation_id';
@@ -21,13 +21,15 @@ async function kagentTexts(s, id, { user = 'local', version } = {}) {
   return (r.body.data ?? []).flatMap((t) => t.history ?? [])
     .filter((m) => !seen.has(m.messageId) && seen.add(m.messageId)).map((m) => textOf(m));
 }
-/** The same history in every face. */
+/** The same history in every face. What holds no text is compared elsewhere: an entry that only marks
+ * where a turn was cut off is no message. */
 async function histories(s, id, expected) {
+  const said = (list) => list.filter(Boolean);
   assert.deepEqual(await texts(s, id), expected);
-  assert.deepEqual(await kagentTexts(s, id), expected);
-  assert.deepEqual(await kagentTexts(s, id, { version: '1.0' }), expected);
+  assert.deepEqual(said(await kagentTexts(s, id)), said(expected));
+  assert.deepEqual(said(await kagentTexts(s, id, { version: '1.0' })), said(expected));
   const listed = (await rpc(s, 'ListTasks', { contextId: id }, { version: '1.0' })).body.result.tasks;
-  assert.deepEqual(listed.reverse().flatMap((t) => (t.history ?? []).map((m) => textOf(m))), expected);
+  assert.deepEqual(said(listed.reverse().flatMap((t) => (t.history ?? []).map((m) => textOf(m)))), said(expected));
 }
 const paths = { plain: '/a2a/echo', kagent: '/api/a2a/kagent/echo' };
 
@@ -59,25 +61,33 @@ function strict(v, where = '') {
 
 // ------------------------------------------------------------------ cards
 
-test('cards: one for both generations at the path of kagent, one of 1.0 at the plain path', async () => {
+test('cards: one for both generations, and one of 1.0 for those who name it', async () => {
   const s = await start({ args: ['--agent', 'my-agent=echo', '--default-agent', 'my-agent'] });
   for (const path of ['/a2a/my-agent', '/api/a2a/kagent/my-agent', '/api/a2a/kagent/my_agent'])
     for (const rest of ['', '/', '/.well-known/agent-card.json', '/.well-known/agent.json', '/deep/er/.well-known/agent-card.json']) {
       const r = await call(s, 'GET', path + rest);
       assert.equal(r.status, 200, path + rest);
-      const card = r.body, both = path.startsWith('/api');
+      const card = r.body, kagent = path.startsWith('/api');
       assert.match(r.headers.get('cache-control'), /max-age=\d+/);
       assert.equal((await call(s, 'GET', path + rest, { headers: { 'If-None-Match': r.headers.get('etag') } })).status, 304);
       const known = ['name', 'description', 'supportedInterfaces', 'version', 'capabilities', 'defaultInputModes', 'defaultOutputModes', 'skills'];
       for (const k of known) assert.ok(card[k], k);
-      assert.equal(card.name, both ? 'my_agent' : 'my-agent');
-      for (const i of card.supportedInterfaces) assert.equal(i.protocolBinding, 'JSONRPC');
-      assert.deepEqual(card.supportedInterfaces.map((i) => i.protocolVersion), ['1.0', '0.3']);
+      assert.equal(card.name, kagent ? 'my_agent' : 'my-agent');
+      assert.deepEqual(card.supportedInterfaces.map((i) => [i.protocolBinding, i.protocolVersion, i.url.replace(s.url, ''), i.tenant]),
+        kagent ? [['JSONRPC', '1.0', '/api/a2a/kagent/my-agent', undefined], ['JSONRPC', '0.3', '/api/a2a/kagent/my-agent', undefined]]
+          : [['JSONRPC', '1.0', '/a2a/my-agent', undefined], ['HTTP+JSON', '1.0', '/a2a/my-agent/v1', undefined],
+             ['GRPC', '1.0', `127.0.0.1:${s.port}`, 'my-agent'], ['JSONRPC', '0.3', '/a2a/my-agent', undefined]]);
       const extension = card.capabilities.extensions.find((e) => e.uri === URI);
       assert.deepEqual([extension.required, extension.params.metadataKey], [false, KEY]);
-      assert.deepEqual([card.capabilities.streaming, card.capabilities.pushNotifications], [true, false]);
-      if (both) for (const k of ['protocolVersion', 'url', 'preferredTransport']) assert.ok(card[k], k);
-      else assert.deepEqual(Object.keys(card).filter((k) => !known.includes(k)), []);
+      assert.deepEqual([card.capabilities.streaming, card.capabilities.pushNotifications], [true, true]);
+      for (const k of ['protocolVersion', 'url', 'preferredTransport']) assert.ok(card[k], k);
+      const pure = await call(s, 'GET', path + rest, { headers: { 'A2A-Version': '1.0' } });
+      assert.deepEqual(Object.keys(pure.body).filter((k) => !known.includes(k)), []);
+      assert.deepEqual(pure.body.supportedInterfaces, card.supportedInterfaces);
+      assert.notEqual(pure.headers.get('etag'), r.headers.get('etag'));
+      for (const one of [r, pure]) assert.equal(one.headers.get('vary'), 'A2A-Version, Host');
+      assert.deepEqual((await call(s, 'GET', `${path + rest}?A2A-Version=1.0`)).body, pure.body);
+      assert.deepEqual((await call(s, 'GET', path + rest, { headers: { 'A2A-Version': '0.3' } })).body, card);
     }
   assert.deepEqual(await call(s, 'GET', '/api/a2a/kagent/nobody').then((r) => [r.status, r.text]), [404, 'Agent kagent/nobody not found\n']);
   assert.equal((await call(s, 'POST', '/a2a/nobody', { json: {} })).status, 404);
@@ -96,9 +106,12 @@ test('cards: the public address stands there, and nothing of this machine', asyn
 
 // ------------------------------------------------------------------ messages
 
-for (const version of generations)
-  for (const [where, path] of Object.entries(paths)) {
-    const name = `${version} at the ${where} path`;
+const ways = generations.flatMap((version) => Object.keys(paths).flatMap((where) =>
+  (where === 'plain' ? bindings[version] : ['JSONRPC']).map((binding) => [version, where, binding])));
+for (const [version, where, binding] of ways)
+  for (const path of [paths[where]]) {
+    const name = `${version} at the ${where} path${binding === 'JSONRPC' ? '' : `, ${binding}`}`;
+    const client = (v, base, options) => connect(v, base, { binding, ...options });
 
     test(`${name}: send`, async () => {
       const s = await start();
@@ -165,8 +178,8 @@ for (const version of generations)
       assert.equal(rest.at(-1).status.state, 'completed');
       const permit = await c.send(message('/permit really?\nok', { contextId: asked.contextId }));
       assert.equal(permit.status.state, 'input-required');
-      const options = permit.status.message.parts.find((p) => p.kind === 'data').data.options;
-      assert.ok(options.length >= 2);
+      const { data } = permit.status.message.parts.find((p) => p.kind === 'data');
+      assert.ok((where === 'kagent' ? data.args.originalFunctionCall.args : data).options.length >= 2);
       const given = await c.send(message([{ kind: 'data', data: { decision_type: 'approve' } }, { kind: 'text', text: 'Approved' }], { taskId: permit.id }));
       assert.equal(given.status.state, 'completed');
       assert.match(textOf(given.artifacts), /You answered: allow/);
@@ -234,7 +247,7 @@ for (const version of generations)
       const other = await client(version, s.url + path.replace('echo', 'other'), { headers: { 'X-User-Id': 'ann' } });
       await fails(other.send(message('x', { contextId: task.contextId })), /another agent/);
       await fails(other.get(task.id), /NotFound|-32001/);
-      assert.deepEqual(await texts(s, task.contextId, { user: 'ann' }), ['one', 'one', '/ask a?', 'You answered: b']);
+      assert.deepEqual(await texts(s, task.contextId, { user: 'ann' }), ['one', 'one', '/ask a?', 'a?', 'b', 'You answered: b']);
       await newSession(s, { id: 'native' }, { user: 'ann' });
       const there = await c.send(message('in a session of the native API', { contextId: 'native' }));
       assert.equal(there.contextId, 'native');
@@ -282,7 +295,10 @@ for (const version of generations)
       assert.equal(events[0].contextId, context);
       assert.deepEqual(said(events[0]), ['one', 'one', 'two', 'two', 'three', 'three']);
       await histories(s, context, ['one', 'one', 'two', 'two', 'three', 'three']);
-      await fails(c.get(tasks[3].id), /NotFound|-32001/);
+      const left = await c.get(tasks[3].id);
+      const offHead = where === 'plain' && version === '1.0' ? `${URI}/offHead` : 'kagent_off_head';
+      assert.deepEqual([said(left), left.status.state, left.metadata[offHead]], [['four', 'four'], 'completed', true], 'a task that was cut off is found, and says so');
+      assert.deepEqual(await c.get(events[0].id), { ...events[0], status: events[1].status }, 'the task of a rewind is found');
 
       const active = await client(version, s.url + path, { extensions: [URI] });
       const done = await active.send(control(stamp(tasks[2].history[1]), { extensions: [URI] }));
@@ -398,7 +414,7 @@ test('a task that waits is told to whoever subscribes, also in the tasks of kage
   for (const version of generations) {
     const c = await client(version, s.url + paths.kagent);
     const asked = await c.send(message('/ask what?\nend'));
-    const events = await all(c.resubscribe(asked.id));
+    const events = await all(c.resubscribe(asked.id), (e) => e.kind === 'status-update');
     assert.deepEqual(events.map((e) => [e.kind, e.status.state]), [['task', 'input-required'], ['status-update', 'input-required']]);
     assert.equal(textOf(events[1].status.message), 'what?');
     const [shown] = (await must(s, 'GET', `/api/sessions/${asked.contextId}/tasks?user_id=local`)).data;
@@ -595,7 +611,8 @@ test('errors have their codes, in the words of their version, and change nothing
   const m = (more = {}) => ({ messageId: 'm', role: 'user', kind: 'message', parts: [{ kind: 'text', text: 'x' }], ...more });
   const young = (more = {}) => ({ messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }], ...more });
   const bodies = [['{', -32700, null], ['', -32700, null], ['[]', -32600, null], ['{"jsonrpc":"1.0","id":1,"method":"tasks/get"}', -32600, 1],
-    ['{"jsonrpc":"2.0","method":"tasks/get"}', -32600, null], ['{"jsonrpc":"2.0","id":{},"method":"tasks/get"}', -32600, null],
+    ['{"jsonrpc":"2.0","method":"tasks/get"}', -32602, null], ['{"jsonrpc":"2.0","method":"no/such"}', -32601, null], ['{"jsonrpc":"2.0","id":null,"method":"tasks/get","params":{"id":"x"}}', -32001, null],
+    ['{"jsonrpc":"2.0","method":"tasks/get","params":[]}', -32602, null], ['{"jsonrpc":"2.0","id":{},"method":"tasks/get"}', -32600, null],
     ['{"jsonrpc":"2.0","id":"a","method":5}', -32600, 'a'], ['{"jsonrpc":"2.0","id":"a","method":"tasks/get","params":[]}', -32602, 'a'],
     ['{"jsonrpc":"2.0","id":1.5,"method":"no/such"}', -32601, 1.5], ['{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', -32700, null]];
   for (const path of Object.values(paths))
@@ -616,16 +633,16 @@ test('errors have their codes, in the words of their version, and change nothing
     ['message/send', { message: m({ metadata: { [KEY]: 5 } }) }, undefined, -32602], ['message/send', { message: m({ metadata: { [KEY]: '' } }) }, undefined, -32602],
     ['message/send', { message: m(), configuration: { historyLength: -1 } }, undefined, -32602],
     ['message/send', { message: m(), configuration: { historyLength: 'x' } }, undefined, -32602],
-    ['message/send', { message: m(), configuration: { pushNotificationConfig: { url: 'http://h' } } }, undefined, -32003],
+    ['message/send', { message: m(), configuration: { pushNotificationConfig: { url: 'ftp://h' } } }, undefined, -32602],
     ['message/send', { message: m(), configuration: { acceptedOutputModes: ['image/png'] } }, undefined, -32005],
-    ['SendMessage', { message: young(), configuration: { taskPushNotificationConfig: { url: 'http://h' } } }, '1.0', -32003],
+    ['SendMessage', { message: young(), configuration: { taskPushNotificationConfig: { url: 'ftp://h' } } }, '1.0', -32602],
     ['message/send', { message: m({ taskId: 'none' }) }, undefined, -32001], ['tasks/get', { id: 'none' }, undefined, -32001], ['tasks/get', {}, undefined, -32602],
     ['tasks/cancel', { id: 'none' }, undefined, -32001], ['GetTask', { id: 'none' }, '1.0', -32001], ['GetTask', { id: 5 }, '1.0', -32602],
-    ['tasks/pushNotificationConfig/set', { taskId: 'x' }, undefined, -32003], ['tasks/pushNotificationConfig/get', { id: 'x' }, undefined, -32003],
-    ['tasks/pushNotificationConfig/list', { id: 'x' }, undefined, -32003], ['tasks/pushNotificationConfig/delete', { id: 'x' }, undefined, -32003],
-    ['CreateTaskPushNotificationConfig', {}, '1.0', -32003], ['ListTaskPushNotificationConfigs', {}, '1.0', -32003],
-    ['GetTaskPushNotificationConfig', {}, '1.0', -32003], ['DeleteTaskPushNotificationConfig', {}, '1.0', -32003],
-    ['agent/getAuthenticatedExtendedCard', undefined, undefined, -32007], ['GetExtendedAgentCard', {}, '1.0', -32004]];
+    ['tasks/pushNotificationConfig/set', { taskId: 'x' }, undefined, -32001], ['tasks/pushNotificationConfig/get', { id: 'x' }, undefined, -32001],
+    ['tasks/pushNotificationConfig/list', { id: 'x' }, undefined, -32001], ['tasks/pushNotificationConfig/delete', { id: 'x' }, undefined, -32602],
+    ['CreateTaskPushNotificationConfig', {}, '1.0', -32602], ['ListTaskPushNotificationConfigs', {}, '1.0', -32602],
+    ['GetTaskPushNotificationConfig', { taskId: 'x', id: 'y' }, '1.0', -32001], ['DeleteTaskPushNotificationConfig', { taskId: 'x', id: 'y' }, '1.0', -32001],
+    ['ListTasks', { contextID: 'x' }, '1.0', -32602], ['ListTasks', { contextId: 'a', context_id: 'b' }, '1.0', -32602]];
   for (const [method, params, version, code] of cases)
     for (const path of Object.values(paths)) {
       const r = await rpc(s, method, params, { version, path });
@@ -781,9 +798,9 @@ for (const path of Object.values(paths))
       await must(s, 'POST', at('a', `/turns/${running.turn_id}/answer`), { json: { question_id: running.question.id, answer: 'me' } });
       const tools = await asks;
       assert.equal(tools.status, 'done', tools.error);
-      assert.deepEqual(tools.entries.map((e) => e.parts.map((p) => p.type).join()), ['text', 'text', 'tool_call', 'tool_result', 'text']);
-      assert.deepEqual(tools.entries.filter((e) => e.role === 'assistant' && e.text).map((e) => e.text.trim()), ['You answered: me', 'last words']);
-      assert.deepEqual(tools.entries[2].parts[0].input, { a: 1 });
+      assert.deepEqual(tools.entries.map((e) => e.parts.map((p) => p.type).join()), ['text', 'text,data', 'text,data', 'text', 'tool_call', 'tool_result', 'text']);
+      assert.deepEqual(tools.entries.filter((e) => e.role === 'assistant' && e.text).map((e) => e.text.trim()), ['who?', 'You answered: me', 'last words']);
+      assert.deepEqual(tools.entries[4].parts[0].input, { a: 1 });
       assert.equal((await say('/fail too bad')).error.includes('too bad'), true);
       const list = (await must(far, 'GET', 'sessions')).sessions;
       assert.equal(list.length, 1, 'one branch is one context there');

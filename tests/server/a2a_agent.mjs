@@ -271,7 +271,22 @@ test('a partial message is said once, whole messages stand apart, files and data
   await withBytes(events(status('Hel', { kagent_adk_partial: true }), ': a comment\n\n', status('lo', { kagent_adk_partial: true }), status('Hello'), status('Bye'), status('Bye'),
     { kind: 'artifact-update', taskId: 't', contextId: 'c', lastChunk: true, artifact: { artifactId: 'x', parts: [{ kind: 'text', text: 'Bye' }] } },
     { kind: 'artifact-update', taskId: 't', contextId: 'c', lastChunk: true, artifact: { artifactId: 'y', parts: [{ kind: 'file', file: { uri: 'https://h/f', name: 'f' } }] } }, done),
-  async (s) => assert.equal(await answer(s, 'a', 'x'), 'Hello\n\nBye\n\n[f](https://h/f)'));
+  async (s) => {
+    const r = await told(s, 'a', 'x');
+    assert.deepEqual(r.entries.filter((e) => e.role === 'assistant').map((e) => e.parts), [[{ type: 'text', text: 'Hello\n\nBye' }],
+      [{ type: 'file', url: 'https://h/f', name: 'f' }]]);
+  });
+});
+
+test('an extension that the agent requires and that is unknown here is refused by its name', async () => {
+  await withBytes((req, res) => {
+    res.writeHead(200, { 'Content-Type': 'application/json' });
+    res.end(JSON.stringify({ name: 'n', protocolVersion: '0.3.0', capabilities: { extensions: [{ uri: 'https://example.org/known-to-nobody', required: true }] } }));
+  }, async (s) => {
+    const r = await told(s, 'a', 'x');
+    assert.equal(r.status, 'failed');
+    assert.match(r.error, /requires the extension 'https:\/\/example.org\/known-to-nobody'/);
+  }, ',retries=0');
 });
 
 test('a card is read once, and its address only followed on the same host; the key stays there', async () => {

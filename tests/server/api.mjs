@@ -369,6 +369,9 @@ test('a fork shares the history up to the cut and tells where it cut', async () 
   await bad(s, 'POST', 'sessions/f/fork', post({ id: 'f2' }), 409, 'session_exists');
   assert.equal((await good(s, 'GET', 'sessions/f/children')).sessions.length, count);
   const main = (await good(s, 'GET', 'sessions/f')).head.branch_id;
+  const files = await good(s, 'GET', 'sessions/f/rewind/files?entry_id=e1');
+  assert.deepEqual([files.available, files.changes], [false, []], 'an agent without files');
+  assert.equal((await call(s, 'POST', '/ramet/v1/sessions/f/rewind', post({ at: { entry_id: 'e1' }, files: 'restore' }))).status, 409);
   await good(s, 'POST', 'sessions/f/rewind', post({ at: { entry_id: 'e1' } }));
   await bad(s, 'POST', 'sessions/f/fork', post({ at: { entry_id: 'e3' } }), 404, 'entry_not_found');
   const abandoned = await good(s, 'POST', 'sessions/f/fork', post({ at: { entry_id: 'e3' }, branch_id: main }));
@@ -472,6 +475,9 @@ test('merge: fast_forward, splice, pick, land', async () => {
     [{ from: 'two', mode: 'pick', entries: [{}] }, 400, 'invalid_request', null],
     [{ from: 'two', mode: 'land', text: '' }, 400, 'invalid_request', 'text'],
     [{ from: 'two', mode: 'land', agent: 'nobody' }, 422, 'agent_not_found', 'agent'],
+    [{ from: 'two', mode: 'land', text: 'x'.repeat(17 << 20) }, 413, 'entry_too_large', 'text'],
+    [{ from: 'two', mode: 'splice', agent: 'echo' }, 400, 'invalid_request', 'agent'],
+    [{ from: 'elsewhere', mode: 'land', agent: 'echo' }, 409, 'merge_refused', 'text'],
     [{ from: { share: 'rs_x' }, mode: 'land', text: 'x' }, 404, 'share_not_found', null]])
     await bad(s, 'POST', 'sessions/into/merge', post(json), status, code, field);
 });
@@ -489,7 +495,8 @@ test('branches are named, chosen, pruned and restored', async () => {
   assert.equal((await good(s, 'GET', 'sessions/twigs')).favourite, old);
   assert.notEqual((await good(s, 'GET', 'sessions/twigs')).head.branch_id, old, 'the head stays');
   await bad(s, 'PATCH', at, post({ name: 'n'.repeat(101) }), 413, 'too_large');
-  await bad(s, 'PATCH', 'sessions/twigs/branches/nowhere', post({ name: 'x' }), 404, 'branch_not_found');
+  const nowhere = await bad(s, 'PATCH', 'sessions/twigs/branches/nowhere', post({ name: 'x' }), 404, 'branch_not_found');
+  assert.equal(nowhere.body.error, 'session twigs has no such branch');
   const head = (await good(s, 'GET', 'sessions/twigs')).head.branch_id;
   await bad(s, 'POST', `sessions/twigs/branches/${head}/prune`, post({}), 409, 'branch_needed');
   assert.deepEqual(await good(s, 'POST', `${at}/prune`, post({ dry_run: true })),
@@ -1186,7 +1193,7 @@ test('routes, OpenAPI, /docs and docs/api agree', async () => {
   await load(s);
   assert.deepEqual(JSON.parse((await ramet(['help', '--openapi'])).out), doc);
   let markdown = '';
-  for (const name of ['native', 'kagent', 'agentpod', 'memory', 'a2a', 'a2a-kagent', 'server', 'login', 'page']) {
+  for (const name of (await ramet(['help', '--api', 'list'])).out.trim().split('\n')) {
     const kept = readFileSync(join(here, '..', '..', 'docs', 'api', `${name}.md`), 'utf8');
     assert.ok((await ramet(['help', '--api', name])).out === kept, `docs/api/${name}.md is what \`ramet help --api ${name}\` writes; run make docs`);
     markdown += kept;

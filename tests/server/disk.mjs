@@ -154,6 +154,43 @@ test('a full disk leaves search readable', async () => {
   assert.match(late.out, /river/);
 });
 
+/** The lines of an export with about as many bytes; a session `long`. */
+async function exported(bytes) {
+  const s = await start(), text = noise().slice(0, 1000);
+  await newSession(s, { id: 'long' });
+  for (let n = 0; n < bytes; n += 100 * 1200) await append(s, 'long', Array.from({ length: 100 }, (_, i) => `${n} ${i} ${text}`));
+  const r = await call(s, 'GET', '/ramet/v1/export');
+  assert.equal(r.status, 200);
+  await s.stop();
+  return r.text;
+}
+
+const importing = (s, text, more = '') => call(s, 'POST', `/ramet/v1/import${more}`, { body: text, headers: { 'Content-Type': 'application/x-ndjson' } });
+
+test('an import onto a full disk is refused whole, and goes on when there is room', async () => {
+  // The upload fits, what is written from it does not; then not even the upload.
+  for (const [bytes, room] of [[400000, 8], [1200000, -400]]) {
+    const text = await exported(bytes), limit = Math.ceil(text.length / 1024) + room;
+    const s = await start({ db: scratch(`import-${limit}.db`), through: ['bash', '-c', `ulimit -S -f ${limit}; exec "$@"`, 'small'] });
+    await newSession(s, { id: 'a' });
+    await append(s, 'a', 'kept');
+    const full = await importing(s, text, '?upload=again');
+    assert.ok(isFull(full), `${limit}: ${full.text}`);
+    assert.deepEqual((await must(s, 'GET', 'sessions')).sessions.map((x) => x.id), ['a']);
+    assert.equal((await call(s, 'GET', 'sessions/long')).status, 404);
+    execFileSync('prlimit', ['--pid', String(s.pid), '--fsize=unlimited']);
+    await eventually(async () => assert.equal((await post(s, 'room again')).status, 201));
+    const { offset } = await must(s, 'GET', 'import/again');
+    const rest = await call(s, 'POST', `/ramet/v1/import?upload=again&offset=${offset}`,
+      { body: Buffer.from(text).subarray(offset), headers: { 'Content-Type': 'application/x-ndjson' } });
+    assert.equal(rest.status, 200, rest.text);
+    assert.equal(rest.body.sessions_added, 1);
+    const checked = await ramet(['--db', s.db, 'fsck']);
+    assert.equal(checked.code, 0, checked.out + checked.err);
+    assert.match((await call(s, 'GET', '/ramet/v1/sessions/long/export')).text, /"type":"end"/);
+  }
+});
+
 /** Opens a new store with ever more room (or files) until there is enough; each refusal must say why. */
 const growing = (room) => `
   for k in $(seq 0 12) $(seq 20 20 2000); do

@@ -32,7 +32,7 @@ const rows = {
   kagentPutHistory: { path: { session_id: 'in' }, body: [], stranger: 404 },
   kagentPutTask: { body: task('t1'), stranger: 404 },
   kagentGetTask: { path: { task_id: 't1' }, stranger: 404 },
-  kagentDeleteTask: { path: { task_id: 't1' }, stranger: 404 },
+  kagentDeleteTask: { path: { task_id: 't1' }, stranger: 204, unknown: 204 },
   kagentShare: { path: { session_id: 'in' }, body: { read_only: true }, stranger: 404 },
   kagentListShares: { path: { session_id: 'in' }, stranger: 404 },
   kagentUnshare: { path: { session_id: 'in', token: 'none' }, stranger: 404 },
@@ -45,6 +45,14 @@ const rows = {
   a2aKagentCall: { path: { namespace: 'kagent', name: 'echo' }, rpc: true },
   a2aKagentCallUnder: { path: { namespace: 'kagent', name: 'echo', '*rest': 'v1' }, rpc: true },
 };
+
+const rest = (path = {}) => ({ path: { agent: 'echo', ...path }, plain: true, headers: { 'A2A-Version': '1.0' } });
+Object.assign(rows, {
+  a2aRootCard: { plain: true }, a2aRootCardOld: { plain: true },
+  a2aRestSend: rest(), a2aRestStream: rest(), a2aRestTasks: rest(), a2aRestCard: rest(), a2aRestTask: rest({ task: 'none' }), a2aRestTaskVerb: rest({ task: 'none:cancel' }),
+  a2aRestAddConfig: rest({ task: 'none' }), a2aRestConfigs: rest({ task: 'none' }),
+  a2aRestConfig: rest({ task: 'none', config: 'none' }), a2aRestDeleteConfig: rest({ task: 'none', config: 'none' }),
+});
 
 let server, routes;
 async function prepared() {
@@ -102,13 +110,13 @@ test('ids: unknown, too long, not UTF-8, with control characters', async () => {
       for (const [value, statuses] of [['no-such', row.unknown ?? 404], [LONG, [400, 404]], ['%ff', 400], ['a%00b', [400, 404]], ['a%0ab', [400, 404]], ['', [200, 404, 405]]]) {
         const path = fill(route.path, { ...row.path, [name]: '\u0001' }).replace('%01', value);
         const json = row.rpc ? { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { id: 'x' } } : row.body;
-        const r = await call(s, route.method, path, { headers: OWNER, json });
+        const r = await call(s, route.method, path, { headers: { ...OWNER, ...row.headers }, json });
         const what = `${route.method} ${path.slice(0, 80)}`;
         const allowed = [...[statuses].flat(), ...(row.unknown && statuses !== 400 ? [row.unknown] : [])];
         assert.ok(allowed.includes(r.status), `${what}: ${r.status} ${r.text}`);
         // A path that cannot be read is no route's yet: the server itself answers.
         if (!['', '%ff', 'a%00b'].includes(value) && r.status >= 400 && !row.plain && !row.rpc) refused(r, r.status, null, what);
-        if (r.status === 400) assert.equal(typeof (r.body?.error ?? r.body?.error?.message), 'string', what);
+        if (r.status === 400) assert.equal(typeof (r.body?.error?.message ?? r.body?.error), 'string', what);
       }
     }
   }
@@ -175,7 +183,7 @@ test('tasks and messages: every member of another type', async () => {
     history: [7, 'x', {}, [7], [null]], artifacts: [7, 'x', {}, [7], [{}], [{ artifactId: 'a' }]], metadata: [7, 'x', []],
   };
   const inMessage = { messageId: [7, '', LONG, undefined], role: [7, 'nobody', undefined], parts: [7, 'x', {}, undefined, [7], [{}], [{ kind: 'video' }], [{ kind: 'text' }], [{ kind: 'text', text: 7 }],
-    [{ kind: 'file' }], [{ kind: 'file', file: 7 }], [{ kind: 'data' }]], metadata: [7, 'x', []] };
+    [{ text: 'x' }], [{ kind: 'file' }], [{ kind: 'file', file: 7 }], [{ kind: 'data' }]], metadata: [7, 'x', []] };
   const post = (json) => call(s, 'POST', '/api/tasks', { headers: OWNER, json });
   for (const [name, values] of Object.entries(wrong))
     for (const value of values) refused(await post(task('t9', { [name]: value })), 400, new RegExp(name === 'history' || name === 'status' ? 'history|status|state|timestamp' : name), `${name}=${JSON.stringify(value)}`);
@@ -228,7 +236,7 @@ test('A2A: every parameter of every method of another type', async () => {
   ];
   const ids = [[{}, /id/], ...[7, '', {}, [], null].map((v) => [{ id: v }, /id/])];
   const lists = [...[0, 101, 'x', 1.5].map((v) => [{ pageSize: v }, /pageSize/]), ...[7, {}, 'x', 'p1', 'p1.2', 'p1.2.', 'p1.x.y', 'p-1.1.x'].map((v) => [{ pageToken: v }, /pageToken/]),
-    ...[7, 'odd'].map((v) => [{ status: v }, /status/]), ...[7, 'now'].map((v) => [{ statusTimestampAfter: v }, /statusTimestampAfter/]),
+    ...[70, 'odd'].map((v) => [{ status: v }, /status/]), ...[7, 'now'].map((v) => [{ statusTimestampAfter: v }, /statusTimestampAfter/]),
     ...['x', 1].map((v) => [{ includeArtifacts: v }, /includeArtifacts/]), [{ contextId: 7 }, /contextId/], [{ historyLength: -1 }, /historyLength/]];
   const calls = [['message/send', sends(message)], ['message/stream', sends(message)], ['tasks/get', [...ids, [{ id: 'x', historyLength: 'x' }, /historyLength/]]], ['tasks/cancel', ids], ['tasks/resubscribe', ids],
     ['SendMessage', sends(young)], ['SendStreamingMessage', sends(young)], ['GetTask', ids], ['CancelTask', ids], ['SubscribeToTask', ids], ['ListTasks', lists]];

@@ -81,6 +81,8 @@ export async function eventually(run, ms = 2000 * slow) {
 
 const tests = [];
 const running = new Set();
+/** Servers that ended by a fault of theirs, whoever waited for what. */
+const crashed = [];
 
 /** A test that gives {skip: why} was not made. */
 export function test(name, run, { seconds = 60 } = {}) {
@@ -103,6 +105,12 @@ function within(promise, ms, what) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
+/** The end of a server's log; of a sanitizer's report the beginning, which says what went wrong and where. */
+const lastWords = (log) => {
+  const report = log.search(/==\d+==ERROR|runtime error/);
+  return report < 0 ? log.slice(-2000) : log.slice(report, report + 4000);
+};
+
 export async function finish() {
   let failed = 0;
   const only = process.argv[2];
@@ -110,6 +118,7 @@ export async function finish() {
   const chosen = tests.filter((t) => !leftOut.includes(t.name) && (!only || t.name.includes(only)));
   for (const [i, t] of chosen.entries()) {
     let problem = null, result = null;
+    const logs = [];
     const began = Date.now();
     try {
       result = await within(Promise.resolve().then(t.run), t.seconds * 1000 * slow, 'the test');
@@ -120,12 +129,16 @@ export async function finish() {
       if (!server.kept || problem) {
         const wrong = await server.stop().then(() => null, (e) => e);
         problem ??= wrong;
-        if (problem) problem.message += `\n${server.err.slice(-2000)}`;
+        logs.push(lastWords(server.err));
       }
+    for (const server of crashed.splice(0)) {
+      problem ??= new Error(`a server crashed: ${server.child.signalCode ?? server.child.exitCode}`);
+      logs.push(lastWords(server.err));
+    }
     if (problem) failed++;
     console.log(`${problem ? 'not ok' : 'ok'} ${i + 1} - ${t.name}${!problem && result?.skip ? ` # SKIP ${result.skip}` : ''}`);
     if (process.env.TIMES) console.log(`# ${Date.now() - began} ms`);
-    if (problem) console.log(String(problem.stack ?? problem).replace(/^/gm, '#   '));
+    if (problem) console.log([problem.stack ?? problem, ...logs].join('\n').replace(/^/gm, '#   '));
   }
   for (const server of [...running])
     await server.stop().catch((e) => { failed++; console.log(`Bail out! ${e.message}`); });
@@ -177,6 +190,7 @@ export async function start({ args = [], db = scratch('store.db'), env = {}, kee
   child.stderr.on('data', (d) => (server.err += d));
   server.end = new Promise((done) => child.on('close', (code, signal) => {
     running.delete(server);
+    if (/^SIG(SEGV|ABRT|BUS|FPE|ILL)$/.test(signal) || /Sanitizer|runtime error/.test(server.err)) crashed.push(server);
     done({ code, signal });
   }));
   server.stop = async () => {

@@ -494,6 +494,8 @@ test('one port tells gRPC and HTTP apart; a second one is for gRPC alone', async
   await ok(append(d, 'a', say('by its own port')));
   assert.deepEqual(texts((await ok(c.call(EntriesService, 'listEntries', { conversationId: 'a' }, alice))).entries), ['by its own port']);
   assert.equal((await http(s, 'GET', '/v1/conversations/a', { headers: alice })).status, 200);
+  const open = async () => Number(/^ramet_http_connections (\d+)/m.exec((await http(s, 'GET', '/metrics', { user: 'alice' })).text)?.[1]);
+  const before = await open();
   // HTTP/1.1 is not heard there, and a client that sends nothing harms nobody.
   assert.equal(await raw(own, 'GET /v1/health HTTP/1.1\r\nHost: x\r\n\r\n'), '');
   const [silent, slowly] = [net.connect(s.port, '127.0.0.1'), net.connect(s.port, '127.0.0.1')];
@@ -508,8 +510,7 @@ test('one port tells gRPC and HTTP apart; a second one is for gRPC alone', async
   // What begins like HTTP/2 and is not ends by itself.
   assert.doesNotMatch(await raw(s.port, 'PRI * HTTP/9.9\r\n\r\nnonsense that goes on and on\r\n\r\n'), /HTTP\/1/);
   // Connections are counted, and forgotten when they end.
-  const open = async () => Number(/^ramet_http_connections (\d+)/m.exec((await http(s, 'GET', '/metrics', { user: 'alice' })).text)?.[1]);
-  const before = await open();
+  await eventually(async () => assert.equal(await open(), before));
   const more = client(s.port, { 'grpc.use_local_subchannel_pool': 1 });
   await ok(more.call(SystemService, 'getHealth', {}));
   await eventually(async () => assert.equal(await open(), before + 1));

@@ -2,7 +2,7 @@
 //
 // nodes.mjs: three servers on one PostgreSQL database, of which any answers any request: events,
 // running answers, moves, sign-ins, a node that dies, and work that is to be done once.
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import http from 'node:http';
@@ -313,16 +313,28 @@ check('a question is seen and answered on another node', async () => {
   const w = await say(n[0], id, '/permit May I?\nthen');
   await window.until((x) => x.events.some((e) => e.event === 'turn.question'));
   const { turn_id, question } = window.events.find((e) => e.event === 'turn.question').json;
-  assert.deepEqual((await session(n[2], id)).running.question, question);
+  await eventually(async () => assert.deepEqual((await session(n[2], id)).running?.question, question));
   const reply = (s, json) => call(s, 'POST', at(id, `/turns/${turn_id}/answer`), { json });
   const brief = ({ status, body }) => [status, body.code, body.field];
   assert.deepEqual(brief(await reply(n[2], { question_id: 'other', answer: 'allow' })), [404, 'question_not_found', 'question_id']);
   assert.deepEqual(brief(await reply(n[2], { question_id: question.id, answer: 'maybe' })), [400, 'invalid_request', 'answer']);
   assert.equal((await reply(n[2], { question_id: question.id, answer: 'allow' })).status, 200);
   assert.equal((await w.end()).status, 'done');
-  assert.match((await texts(n[1], id))[1], /You answered: allow/);
+  assert.deepEqual((await texts(n[1], id)).slice(1, 3), ['May I?', 'allow'], 'both are entries');
+  assert.match((await texts(n[1], id))[3], /You answered: allow/);
   assert.equal((await reply(n[1], { question_id: question.id, answer: 'allow' })).status, 409);
   window.close();
+  // Over A2A: the message is kept as it was sent, by the node that runs the turn.
+  const rpc = async (s, message) => (await must(s, 'POST', '/a2a/echo', { json: { jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } } }));
+  const said = (text, more) => ({ kind: 'message', messageId: `${text.length} ${id}`, role: 'user', parts: [{ kind: 'text', text }], ...more });
+  const asked = (await rpc(n[0], said('/ask which?\nend', { contextId: `a2a ${id}` }))).result;
+  assert.equal(asked.status.state, 'input-required');
+  const taken = await rpc(n[2], said('other', { taskId: asked.id, messageId: `${'/ask which?\nend'.length} ${id}` }));
+  assert.ok(taken.error, 'an id that another message has is refused');
+  const { result: done, error } = await rpc(n[2], said('that', { taskId: asked.id }));
+  assert.equal(error, undefined, JSON.stringify(error));
+  assert.deepEqual(done.history.map((m) => m.parts[0].text), ['/ask which?\nend', 'which?', 'that', 'You answered: that\nend']);
+  assert.equal((await entries(n[1], `a2a ${id}`))[2].format, 'a2a');
 });
 
 for (const keep of [false, true])
@@ -401,9 +413,19 @@ check('kill -9 of a node in mid-turn: interrupted elsewhere, once, and watchers 
   assert.ok(Date.now() - began < 12000 * slow, 'it was on the same machine');
 });
 
+/**
+ * Stops a process. One of its threads takes the signal, and on a busy machine the others go on working
+ * until that one gets a processor: wait until all of them stand still.
+ */
+async function standStill({ child }) {
+  child.kill('SIGSTOP');
+  const state = (thread) => /\) (\S)/.exec(readFileSync(`/proc/${child.pid}/task/${thread}/stat`, 'utf8'))[1];
+  await eventually(() => assert.deepEqual([...new Set(readdirSync(`/proc/${child.pid}/task`).map(state))], ['T']), 10000 * slow);
+}
+
 check('a node that stands still loses its turns, and records nothing when it goes on', async () => {
   const d = await doomed();
-  d.s.child.kill('SIGSTOP');
+  await standStill(d.s);
   const began = Date.now();
   const r = await d.answer();
   assert.deepEqual([r.status, r.body.code], [503, 'node_gone'], r.text);

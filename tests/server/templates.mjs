@@ -61,6 +61,7 @@ test('what cannot be is refused by name, and changes nothing', async () => {
     [{}, 400, 'invalid_request', 'values.city'],
     [{ city: 'x', town: 'y' }, 400, 'invalid_request', 'values.town'],
     [{ city: 5 }, 400, 'invalid_request', 'values.city'],
+    [{ city: 'a\u0000b' }, 400, 'invalid_request', 'values.city'],
     [{ city: 'x'.repeat(65537) }, 413, 'too_large', 'values.city'],
     ['x', 400, 'invalid_request', 'values'],
   ]) {
@@ -71,8 +72,8 @@ test('what cannot be is refused by name, and changes nothing', async () => {
   for (const [json, status, code, field] of [
     [{ session_id: 't' }, 400, 'invalid_request', 'name'],
     [{ name: 'x' }, 400, 'invalid_request', 'session_id'],
-    [{ session_id: 'nobody', name: 'x' }, 404, 'session_not_found', undefined],
-    [{ session_id: 't', name: 'x', entry_id: 'nobody' }, 404, 'entry_not_found', 'at.entry_id'],
+    [{ session_id: 't', name: 'x', entry_id: 'nobody' }, 404, 'entry_not_found', 'entry_id'],
+    [{ session_id: 'nobody', name: 'x' }, 404, 'session_not_found', 'session_id'],
     [{ session_id: 't', name: 'x', placeholders: ['a b'] }, 400, 'invalid_request', 'placeholders[0]'],
     [{ session_id: 't', name: 'x', placeholders: Array.from({ length: 101 }, (_, i) => `n${i}`) }, 413, 'too_large', 'placeholders'],
     [{ session_id: 't', name: 'x', more: 1 }, 400, 'invalid_request', 'more'],

@@ -322,7 +322,7 @@ test('cancel keeps what came so far, at any point', async () => {
     assert.equal((await w.end()).status, 'cancelled');
     const own = (await entries(s, 'a')).slice(before);
     assert.deepEqual(cut(own.at(-1)), { turn: 'cancelled' });
-    const text = own.slice(1).map((e) => e.text).join('');
+    const text = own.slice(1).filter((e) => !e.parts.some((p) => p.data?.type === 'question')).map((e) => e.text).join('');
     assert.equal(text, w.text(), 'what was told is what is kept');
     assert.ok(count(2000).startsWith(text));
     assert.deepEqual(w.of('entry.appended').map((e) => e.entry.id), own.map((e) => e.id));
@@ -498,7 +498,10 @@ test('a question waits for its answer, and is shown to who comes late', async ()
   assert.equal((await call(s, 'POST', at('a', '/turns/none/answer'), { json: { question_id: 'q', answer: 'x' } })).status, 404);
   assert.equal((await reply({ question_id: question.id, answer: 'allow' })).status, 200);
   assert.equal((await w.end()).status, 'done');
-  assert.match((await texts(s, 'a'))[1], /You answered: allow/);
+  const [, asked, given] = await entries(s, 'a');
+  assert.deepEqual([asked.role, asked.id, asked.text, asked.parts[1].data.options], ['assistant', question.id, 'May I?', question.options], 'a question is an entry');
+  assert.deepEqual([given.role, given.text, given.author, given.turn_id, given.parts[1].data], ['user', 'allow', 'local', turn_id, { type: 'answer', question_id: question.id }], 'so is its answer');
+  assert.match((await texts(s, 'a'))[3], /You answered: allow/);
   const over = await reply({ question_id: question.id, answer: 'allow' });
   assert.deepEqual([over.status, over.body.code], [409, 'turn_over']);
   const v = await say(s, 'a', '/ask What?');
@@ -507,6 +510,38 @@ test('a question waits for its answer, and is shown to who comes late', async ()
   await must(s, 'POST', at('a', `/turns/${ask.turn_id}/answer`), { json: { question_id: ask.question.id, answer: 'any text' } });
   await v.end();
   assert.match((await texts(s, 'a')).at(-1), /You answered: any text/);
+  // What is made anew is the whole answer of the turn, its question included.
+  const anew = call(s, 'POST', at('a', '/regenerate'), { json: {} });
+  const again = await eventually(async () => {
+    const { running } = await session(s, 'a');
+    assert.ok(running?.question);
+    return running;
+  });
+  assert.deepEqual((await texts(s, 'a')).slice(-2), ['/ask What?', 'What?']);
+  await must(s, 'POST', at('a', `/turns/${again.turn_id}/answer`), { json: { question_id: again.question.id, answer: 'other' } });
+  assert.equal((await anew).status, 200);
+  assert.deepEqual((await texts(s, 'a')).slice(-4), ['/ask What?', 'What?', 'other', 'You answered: other']);
+});
+
+test('an answer is durable when it was accepted, and refused when it cannot be stored', async () => {
+  const db = scratch('store.db');
+  let s = await start({ db });
+  await newSession(s, { id: 'a' });
+  const w = await say(s, 'a', '/ask What?');
+  await w.until((x) => x.of('turn.question').length);
+  const { turn_id, question } = w.of('turn.question')[0];
+  const reply = (answer) => call(s, 'POST', at('a', `/turns/${turn_id}/answer`), { json: { question_id: question.id, answer } });
+  const many = await Promise.all(['one', 'two', 'three'].map(reply));
+  // The turn goes on at once, and may be over when the last one comes.
+  assert.equal(many.filter((r) => r.status === 200).length, 1, 'one of them counts');
+  for (const r of many.filter((x) => x.status !== 200))
+    assert.ok(['question_not_found', 'turn_over'].includes(r.body.code), r.text);
+  s.child.kill('SIGKILL');
+  await new Promise((gone) => s.child.once('exit', gone));
+  s = await start({ db });
+  const kept = (await entries(s, 'a')).map((e) => e.text);
+  assert.deepEqual(kept.slice(0, 2), ['/ask What?', 'What?']);
+  assert.equal(kept[2], ['one', 'two', 'three'][many.findIndex((r) => r.status === 200)]);
 });
 
 // ------------------------------------------------------------------ windows

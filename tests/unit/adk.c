@@ -314,8 +314,11 @@ Test(adk, a_turn_that_was_cut_off_is_known)
     cr_expect(found("s", RAMET_LOG_MAIN, "t1").on_path);
     cr_expect_not(found("s", RAMET_LOG_MAIN, "t3").on_path);
     ramet_session *f = NULL;
+    ok(ramet_fork(T.call, "s", &(ramet_fork_in){.id = "g", .before_turn = "t3"}, &f, NULL));
+    cr_assert_str_eq(ids("g"), "u1 a1 u2 a2", "a fork knows it, too");
+    cr_assert_str_eq(ids("s"), "u1 a1");
     refused(RAMET_TURN_NOT_FOUND, "before_turn",
-            ramet_fork(T.call, "s", &(ramet_fork_in){.before_turn = "t3"}, &f, NULL));
+            ramet_fork(T.call, "s", &(ramet_fork_in){.before_turn = "t4"}, &f, NULL));
     ok(ramet_rewind(T.call, "s", &(ramet_move_in){.before_turn = "t3"}, &s, NULL));
     cr_assert_str_eq(ids("s"), "u1 a1 u2 a2", "a rewind knows what was there");
     ok(ramet_fork(T.call, "s", &(ramet_fork_in){.id = "f", .before_turn = "t2"}, &f, NULL));
@@ -323,6 +326,110 @@ Test(adk, a_turn_that_was_cut_off_is_known)
     cr_expect(found("f", RAMET_LOG_MAIN, "t1").on_path, "what a fork inherits is its own");
     refused(RAMET_TURN_NOT_FOUND, "before_turn",
             ramet_rewind(T.call, "f", &(ramet_move_in){.before_turn = "t2"}, &s, NULL));
+}
+
+/* A question that got no answer is kept, in whichever order messages and events come. */
+Test(adk, a_cut_keeps_the_question_before_that_got_no_answer)
+{
+    static const char *const orders[] = {"meme",   "emem",   "memE",  "mEme",
+                                         "ememem", "memeem", "ememme"};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        char s[8], id[16], inv[16], turn[16];
+        ramet_session *to;
+        int messages = 0, happened = 0;
+        snprintf(s, sizeof s, "s%zu", i);
+        make(s);
+        for (const char *c = orders[i]; *c; c++) {
+            bool says = *c == 'm';
+            int n = says ? ++messages : ++happened;
+            snprintf(id, sizeof id, "%c%zu.%d", says ? 'u' : 'e', i, n);
+            snprintf(inv, sizeof inv, "i%d", n);
+            snprintf(turn, sizeof turn, "t%d", n);
+            if (says)
+                turn_say(s, id, RAMET_USER, turn, NULL);
+            else
+                ok(event_add(s, id, inv, NULL, NULL, *c == 'E'));
+        }
+        for (int n = happened; n > 1; n--) {
+            char kept[64] = "";
+            for (int k = 1; k < n; k++)
+                snprintf(kept + strlen(kept), sizeof kept - strlen(kept), "%su%zu.%d",
+                         k > 1 ? " " : "", i, k);
+            snprintf(inv, sizeof inv, "i%d", n);
+            ok(ramet_rewind(T.call, s, &(ramet_move_in){.before_turn = inv}, &to, NULL));
+            cr_assert_str_eq(ids(s), kept, "%s before %s: %s", orders[i], inv, ids(s));
+            record *left = events(s, true);
+            cr_assert_eq(left->n, (size_t)n - 1, "%s", orders[i]);
+            free(left);
+        }
+    }
+}
+
+Test(adk, a_task_names_its_invocation)
+{
+    ramet_task *task;
+    ramet_session *s;
+    make("s");
+    turn_say("s", "u1", RAMET_USER, "t1", NULL);
+    turn_say("s", "u2", RAMET_USER, "t2", NULL);
+    ok(ramet_task_put(T.call, "s", &(ramet_task_in){.id = "t2", .data = "{}", .invocation = "i2"},
+                      &task));
+    refused(RAMET_BAD_ID, "invocation",
+            ramet_task_put(T.call, "s",
+                           &(ramet_task_in){.id = "t2", .data = "{}", .invocation = "a\nb"},
+                           &task));
+    cr_expect_eq(found("s", RAMET_LOG_MAIN, "i2").position, 1);
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.before_turn = "i2"}, &s, NULL));
+    cr_assert_str_eq(ids("s"), "u1");
+}
+
+/* An invocation that only the events know, on a branch that was left: both logs go back there. */
+Test(adk, both_logs_return_to_a_branch_that_was_left)
+{
+    ramet_session *s;
+    make("s");
+    for (int i = 1; i <= 3; i++) {
+        char u[8], a[8], t[8], e[8], inv[8];
+        snprintf(u, sizeof u, "u%d", i);
+        snprintf(a, sizeof a, "a%d", i);
+        snprintf(t, sizeof t, "t%d", i);
+        snprintf(e, sizeof e, "e%d", i);
+        snprintf(inv, sizeof inv, "i%d", i);
+        turn_say("s", u, RAMET_USER, t, NULL);
+        ok(event_add("s", e, inv, NULL, NULL, false));
+        turn_say("s", a, RAMET_ASSISTANT, t, NULL);
+    }
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.before_turn = "i2"}, &s, NULL));
+    cr_assert_str_eq(ids("s"), "u1 a1");
+    turn_say("s", "u4", RAMET_USER, "t4", NULL);
+    ok(event_add("s", "e4", "i4", NULL, NULL, false));
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.before_turn = "i3"}, &s, NULL));
+    cr_assert_str_eq(ids("s"), "u1 a1 u2 a2");
+    record *left = events("s", true);
+    cr_assert_eq(left->n, 2);
+    free(left);
+    ramet_session *f = NULL;
+    ok(ramet_fork(T.call, "s", &(ramet_fork_in){.id = "f", .before_turn = "i4"}, &f, NULL));
+    cr_assert_str_eq(ids("f"), "u1 a1", "so does a fork");
+}
+
+/* A turn that has no events, inherited and cut off: both logs are as they were before it. */
+Test(adk, both_logs_return_before_an_inherited_turn_without_events)
+{
+    ramet_session *f;
+    make("s");
+    ok(event_add("s", "e0", "i0", NULL, NULL, false));
+    turn_say("s", "u1", RAMET_USER, "t1", NULL);
+    turn_say("s", "a1", RAMET_ASSISTANT, "t1", NULL);
+    ok(ramet_fork(T.call, "s", &(ramet_fork_in){.id = "f"}, &f, NULL));
+    for (int i = 0; i < 2; i++) {
+        ok(ramet_rewind(T.call, "f", &(ramet_move_in){.before_turn = "t1"}, &f, NULL));
+        cr_assert_str_eq(ids("f"), "");
+        record *left = events("f", true);
+        cr_assert_eq(left->n, 1, "%zu events", left->n);
+        free(left);
+        ok(event_add("f", "e9", "i9", NULL, NULL, false));
+    }
 }
 
 /* ------------------------------------------------------------------ both logs */

@@ -280,8 +280,7 @@ Test(attachment, edit_regenerate_and_sync_refer_too)
     ramet_entry_in bad = {.role = RAMET_USER,
                           .parts = "[{\"type\":\"file\",\"attachment_id\":\"nope\"}]"};
     const char *before = mark();
-    refused(RAMET_ATTACHMENT_NOT_FOUND, "entries[0].parts",
-            ramet_edit(T.call, "s", "a", &bad, NULL, &out));
+    refused(RAMET_ATTACHMENT_NOT_FOUND, "parts", ramet_edit(T.call, "s", "a", &bad, NULL, &out));
     refused(RAMET_ATTACHMENT_NOT_FOUND, "entries[0].parts",
             ramet_sync(T.call, "s", &bad, 1, NULL, &synced));
     cr_assert_str_eq(mark(), before);

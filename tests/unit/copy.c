@@ -13,6 +13,7 @@
 #include "ramet/erase.h"
 #include "ramet/merge.h"
 #include "ramet/sandboxes.h"
+#include "ramet/push.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
 #include "shim.h"
@@ -186,6 +187,10 @@ static void plant(void)
     ok(ramet_feedback_set(T.call, "f", "x", 1, "good"));
     ramet_task *task;
     ok(ramet_task_put(T.call, "f", &(ramet_task_in){.id = "t1", .data = "{}"}, &task));
+    ok_for(as("ann"),
+           ramet_push_put(
+               as("ann"), "f",
+               &(ramet_push_in){.task = "t1", .id = "p", .wire = 10, .config = "c", .n = 1}));
     ramet_overlay_out laid;
     ok(ramet_overlay_set(T.call, "f",
                          &(ramet_overlay_in){.entry_id = get("f")->head.entry_id,
@@ -198,7 +203,7 @@ static void plant(void)
     ramet_call_prompt(T.call, &(ramet_prompt_in){.agent = "echo", .length = 1, .data = "{}"});
     ok(ramet_turn_end(T.call, "prompted", RAMET_TURN_DONE, NULL, NULL, 0, &asked));
     ramet_session *boxed;
-    ok(ramet_sandbox_add(T.call, "box", NULL));
+    ok(ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "box"}, NULL));
     ok(ramet_session_create(T.call, &(ramet_session_in){.id = "boxed", .sandbox = "box"}, &boxed));
     ok(ramet_remark_add(T.call, &(ramet_remark){.positive = true, .text = "fine"}));
     ok(ramet_remark_add(T.call, &(ramet_remark){.text = "no", .has_message = true, .message = 7}));

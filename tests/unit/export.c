@@ -87,7 +87,7 @@ static void plant(void)
     ok_for(as("ann"), ramet_feedback_set(as("ann"), "f", "x", -1, ""));
     ramet_task *task;
     ok(ramet_task_put(T.call, "f", &(ramet_task_in){.id = "t1", .data = "{\"a\": 1}"}, &task));
-    ok(ramet_sandbox_add(T.call, "box", NULL));
+    ok(ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "box"}, NULL));
     ok(ramet_session_create(T.call, &(ramet_session_in){.id = "boxed", .sandbox = "box"}, &x));
     ramet_verdict *verdict;
     ramet_side_in sides[] = {{.session = "s"}, {.session = "f"}};
@@ -535,6 +535,40 @@ Test(export, stopped_in_the_middle)
     same_file(&a, &b);
 }
 
+/* Writes a byte for each step of an import. */
+static bool tell_step(void *arg, const char *doing, int64_t done, int64_t total)
+{
+    (void)doing, (void)done, (void)total;
+    return write(*(const int *)arg, ".", 1) == 1;
+}
+
+/* Imports in a process of its own, which is killed when it has come to a step. */
+static void import_killed(const file *a, int step)
+{
+    int ends[2];
+    char byte;
+    cr_assert_eq(pipe(ends), 0);
+    other_shut();
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        ramet_import *m;
+        close(ends[0]);
+        other_open();
+        if (ramet_import_begin(other.call, NULL, 0, &m) == RAMET_OK &&
+            ramet_import_add(m, a->p, a->n) == RAMET_OK)
+            ramet_import_run(m, tell_step, &ends[1], &imported);
+        _exit(0);
+    }
+    close(ends[1]);
+    while (step-- > 0 && read(ends[0], &byte, 1) == 1)
+        continue;
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(ends[0]);
+    other_open();
+}
+
 /* Killed at any moment: nothing of the tree shows, or all of it; and done again it is whole. */
 Test(export, killed_in_the_middle, .timeout = 120)
 {
@@ -551,18 +585,7 @@ Test(export, killed_in_the_middle, .timeout = 120)
     attach("f", "with", upload(T.call, "hello"));
     file a = all_of(T.call);
     for (int round = 0; round < 12; round++) {
-        other_shut();
-        fflush(NULL);
-        pid_t pid = fork();
-        if (pid == 0) {
-            other_open();
-            import_bytes(other.call, a.p, a.n);
-            _exit(0);
-        }
-        usleep((useconds_t)(20000 + 25000 * round));
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
-        other_open();
+        import_killed(&a, round);
         sound_other();
         ok_for(other.call, ramet_session_find(other.call, &(ramet_list_in){0}, &list));
         cr_assert(list.n == 0 || list.n == 2);

@@ -229,33 +229,76 @@ Test(export_hostile, cycles_and_wrong_parents)
     forged(&a, "\"visibility\":\"tree\"", "\"visibility\":\"all\"", "must be one of tree|private");
 }
 
-/* An id twice on one path, with hashes that fit. */
-Test(export_hostile, an_entry_twice_on_its_path)
+/* The file with another id for the last entry of a session, with hashes that fit. */
+static file renamed(const file *a, const char *session, const char *from, const char *to)
 {
     ramet_page page;
     char was[65], now[65];
     uint8_t digest[HASH_LEN], hash[HASH_LEN];
-    make("s");
-    say("s", "a b");
-    file a = all_of(T.call);
-    ok(ramet_read(T.call, "s", &(ramet_read_in){.limit = 10}, &page));
+    ok(ramet_read(T.call, session, &(ramet_read_in){.limit = 2, .tail = true}, &page));
     ramet_entry e = page.entries[1];
+    cr_assert_str_eq(e.id, from);
     snprintf(was, sizeof was, "%s", e.hash);
-    e.id = "a";
+    e.id = to;
     sha *h = sha_new();
     entry_digest(h, &e, &(entry_cols){.text = e.text}, digest);
     hex_decode(page.entries[0].hash, hash, HASH_LEN);
     sha_chain(h, hash, digest, hash);
     hex_encode(hash, HASH_LEN, now);
-    file b = replaced(&a, was, now), c = replaced(&b, was, now),
-         d = replaced(&c, "\"id\":\"b\"", "\"id\":\"a\"");
-    resign(&d);
-    ramet_status st = import_bytes(other.call, d.p, d.n);
-    /* Where a look-up costs a round trip, an index refuses it: the database tells, not the line. */
-    cr_assert_eq(st, scratch_db_on() ? RAMET_BUSY : RAMET_IMPORT_DAMAGED, "%s: %s",
-                 ramet_status_code(st), ramet_call_error(other.call)->message);
-    sound_other();
     sha_free(h);
+    char quoted[2][40];
+    snprintf(quoted[0], sizeof quoted[0], "\"id\":\"%s\"", from);
+    snprintf(quoted[1], sizeof quoted[1], "\"id\":\"%s\"", to);
+    file b = replaced(a, was, now), c = replaced(&b, was, now),
+         d = replaced(&c, quoted[0], quoted[1]);
+    resign(&d);
+    return d;
+}
+
+static void refused_twice(const file *f)
+{
+    ramet_gc_out left;
+    refused_for(other.call, RAMET_IMPORT_DAMAGED, NULL, import_bytes(other.call, f->p, f->n));
+    cr_assert_not_null(strstr(ramet_call_error(other.call)->message, "a is on its path twice"));
+    ok_for(other.call, ramet_gc(other.call, false, NULL, NULL, &left));
+    cr_assert_eq(left.entries, 0, "nothing was written");
+    sound_other();
+}
+
+Test(export_hostile, an_entry_twice_on_its_path)
+{
+    make("s");
+    say("s", "a b");
+    fork_at("s", "a", "f");
+    say("f", "x");
+    file a = all_of(T.call), on_branch = renamed(&a, "s", "b", "a"),
+         on_path = renamed(&a, "f", "x", "a"), beside = renamed(&a, "f", "x", "b");
+    refused_twice(&on_branch);
+    refused_twice(&on_path);
+    import_file(other.call, &beside); /* a path each */
+}
+
+/* Many ids that are on several branches, and more than one round can hold. */
+Test(export_hostile, an_entry_twice_among_many_that_are_on_several_paths)
+{
+    char id[20];
+    make("s");
+    say("s", "a");
+    for (int f = 0; f < 3; f++) {
+        snprintf(id, sizeof id, "f%d", f);
+        fork_at("s", "a", id);
+        ramet_entry_in list[200];
+        char ids[200][20];
+        for (int i = 0; i < 200; i++) {
+            snprintf(ids[i], sizeof ids[i], "e%d", i);
+            list[i] = (ramet_entry_in){.id = ids[i], .role = RAMET_USER, .text = "t"};
+        }
+        ramet_append_out out;
+        ok(ramet_append(T.call, id, &(ramet_append_in){.entries = list, .n = 200}, &out));
+    }
+    say("f2", "x");
+    file a = all_of(T.call), bad = renamed(&a, "f2", "x", "a");
+    refused_twice(&bad);
     import_file(other.call, &a);
 }
 

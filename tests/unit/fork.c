@@ -3,6 +3,7 @@
  * fork.c: a new session that shares the history up to the cut, and nothing after it.
  */
 #include "help.h"
+#include "ramet/merge.h"
 
 #include <stdio.h>
 
@@ -231,6 +232,41 @@ Test(fork, shares_the_cache_of_where_it_came_from)
     ramet_session *s = get("s");
     cr_assert_str_eq(s->cache_root, "s", "a root is its own");
     cr_assert_eq(s->cache_root_shared, 3);
+}
+
+/* The root of a history may own several runs of it, and all before the last one was in its cache.
+ */
+Test(fork, shares_the_cache_up_to_the_last_entry_of_the_root)
+{
+    ramet_merge_out out;
+    char id[16], from[16] = "f";
+    abc();
+    fork_at("s", NULL, "f");
+    say("f", "d");
+    ok(ramet_merge(T.call, "s", &(ramet_merge_in){.mode = RAMET_FAST_FORWARD, .from = "f"}, &out));
+    say("s", "e");
+    fork_at("s", NULL, "g");
+    say("g", "g");
+    cr_assert_str_eq(get("g")->cache_root, "s");
+    cr_assert_eq(get("g")->cache_root_shared, 5);
+    say("f", "x");
+    cr_assert_eq(get("f")->cache_root_shared, 3);
+    /* Far from the root, too. */
+    for (int i = 0; i < 40; i++) {
+        snprintf(id, sizeof id, "f%d", i);
+        fork_at(from, NULL, id);
+        say(id, id);
+        snprintf(from, sizeof from, "%s", id);
+    }
+    cr_assert_eq(get(from)->cache_root_shared, 3);
+    snprintf(from, sizeof from, "g");
+    for (int i = 0; i < 40; i++) {
+        snprintf(id, sizeof id, "g%d", i);
+        fork_at(from, NULL, id);
+        say(id, id);
+        snprintf(from, sizeof from, "%s", id);
+    }
+    cr_assert_eq(get(from)->cache_root_shared, 5);
 }
 
 Test(fork, cuts_the_adk_log_too)

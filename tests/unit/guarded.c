@@ -26,7 +26,7 @@
 #define FIXED(X)                                                                                   \
     X(tree_id) X(branch_lineage) X(entry_by_id) X(entry_get) X(entry_name) X(entry_hash)           \
     X(entry_kind) X(entry_range) X(entry_segments) X(body_get) X(usage_get) X(delta_json)          \
-    X(delta_last)
+    X(delta_last) X(move_merges)
 /* Only a statement with a condition of its own relies on it. */
 #define CHECKED_LATER(X) X(task_get)
 /* clang-format on */

@@ -362,6 +362,9 @@ Test(merge, from_another_tree_a_text_alone_is_landed)
     not_merged(T.call, RAMET_MERGE_REFUSED, "entries[0].session_id", "s",
                &(ramet_merge_in){
                    .mode = RAMET_PICK, .picks = &(ramet_merge_pick){"o", 0, "far"}, .n_picks = 1});
+    not_merged(
+        T.call, RAMET_MERGE_REFUSED, "text", "s",
+        &(ramet_merge_in){.mode = RAMET_LAND, .from = "o", .text = "by an agent", .written = true});
     merged("s", &(ramet_merge_in){.mode = RAMET_LAND, .from = "o", .text = "from afar"});
     const char *copy = entry_at("s", 2)->id;
     cr_assert_str_eq(origins("s", copy), "o/far");

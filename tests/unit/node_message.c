@@ -38,7 +38,7 @@ static node_message sent(const node_message *m, int64_t after)
 Test(node_message, a_snapshot_arrives_as_it_was_sent)
 {
     node_part parts[] = {{true, "hm", 2}, {false, "yes \"é\"\n", 9}};
-    turn_question question = {"q1", "permission", "may I?", "[{\"id\":\"y\"}]"};
+    turn_question question = {"q1", "permission", "may I?", "[{\"id\":\"y\"}]", "[{\"r\":1}]", 77};
     node_message m = {.kind = NODE_RUN,
                       .turn = "t1",
                       .host = "h",
@@ -49,6 +49,7 @@ Test(node_message, a_snapshot_arrives_as_it_was_sent)
                       .group = "g",
                       .branch = 17,
                       .first = 3,
+                      .begun_us = 66,
                       .said = 40,
                       .begin = 5,
                       .upto = 9,
@@ -65,7 +66,8 @@ Test(node_message, a_snapshot_arrives_as_it_was_sent)
     cr_assert_str_eq(got.agent, "echo");
     cr_assert_str_eq(got.group, "g");
     cr_assert(got.branch == 17 && got.first == 3 && got.said == 40 && got.begin == 5 &&
-              got.upto == 9);
+              got.upto == 9 && got.begun_us == 66 && got.question->asked_us == 77);
+    cr_assert_str_eq(got.question->request, "[{\"r\":1}]");
     cr_assert_eq(got.n_parts, 2);
     cr_assert(got.parts[0].is_thinking && !got.parts[1].is_thinking);
     cr_assert_eq(got.parts[1].n, parts[1].n);
@@ -85,11 +87,14 @@ Test(node_message, the_other_kinds_arrive_as_they_were_sent)
         1);
     cr_assert(delta.at == 12 && delta.delta.n == 4 && !delta.delta.is_thinking);
     cr_assert_str_eq(delta.delta.text, "word");
-    node_message ended = sent(
-        &(node_message){
-            .kind = NODE_ENDED, .turn = "t", .upto = 8, .status = RAMET_TURN_FAILED, .error = "no"},
-        2);
-    cr_assert(ended.status == RAMET_TURN_FAILED && ended.upto == 8);
+    node_message ended = sent(&(node_message){.kind = NODE_ENDED,
+                                              .turn = "t",
+                                              .upto = 8,
+                                              .status = RAMET_TURN_FAILED,
+                                              .error = "no",
+                                              .ended_us = 88},
+                              2);
+    cr_assert(ended.status == RAMET_TURN_FAILED && ended.upto == 8 && ended.ended_us == 88);
     cr_assert_str_eq(ended.error, "no");
     node_message closed = sent(&(node_message){.kind = NODE_QUESTION, .turn = "t"}, 3);
     cr_assert_null(closed.question);
@@ -100,6 +105,12 @@ Test(node_message, the_other_kinds_arrive_as_they_were_sent)
                                                             .turn = "t",
                                                             .question = "q",
                                                             .answer = "a",
+                                                            .decision = "{\"d\":1}",
+                                                            .author = "ann",
+                                                            .entry_id = "m1",
+                                                            .entry_format = "a2a",
+                                                            .entry_body = "{\"m\":1}",
+                                                            .entry_parts = "[]",
                                                             .keep = true}},
                                 4);
     cr_assert_str_eq(command.number, "n1");
@@ -107,6 +118,12 @@ Test(node_message, the_other_kinds_arrive_as_they_were_sent)
     cr_assert_str_eq(command.command.turn, "t");
     cr_assert_str_eq(command.command.question, "q");
     cr_assert_str_eq(command.command.answer, "a");
+    cr_assert_str_eq(command.command.decision, "{\"d\":1}");
+    cr_assert_str_eq(command.command.author, "ann");
+    cr_assert_str_eq(command.command.entry_id, "m1");
+    cr_assert_str_eq(command.command.entry_format, "a2a");
+    cr_assert_str_eq(command.command.entry_body, "{\"m\":1}");
+    cr_assert_str_eq(command.command.entry_parts, "[]");
     cr_assert(command.command.keep);
     node_message outcome =
         sent(&(node_message){.kind = NODE_OUTCOME, .number = "n1", .outcome = "done"}, 5);

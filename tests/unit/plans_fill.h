@@ -138,6 +138,8 @@ static const char fill_sql[] =
     "'few' ELSE 'bob' END,i FROM num;"
     "INSERT INTO errand(id,url,name,media_type,owner,created,expires,failed) SELECT "
     "'w'||i,'','','','ann',i,1000+i,0 FROM num;"
+    "INSERT INTO push(task,id,tree,session,owner,wire,config,sent,tries,due,created) SELECT "
+    "'p'||i,'a',i,i,CASE WHEN i BETWEEN 2 AND 4 THEN 'few' ELSE 'ann' END,10,'',0,0,i,i FROM num;"
     "INSERT INTO sandbox(id,owner,created) SELECT 'b'||i,CASE WHEN i BETWEEN 2 AND 4 "
     "THEN 'few' ELSE 'ann' END,i FROM num;"
     "INSERT INTO held(tree,session,kind,at,why) SELECT i,CASE WHEN i%2=0 THEN 0 ELSE i END,i%2,"

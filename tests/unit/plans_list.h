@@ -218,7 +218,7 @@
     X(turn_add, "'new',1,1,1,NULL,NULL,NULL,NULL,NULL,1")                                          \
     X(turn_get, "'r5'")                                                                            \
     X(turn_on_branch, "1,1")                                                                       \
-    X(turn_of_session, "1,1,5")                                                                    \
+    X(turn_of_session, "1,1,5,9")                                                                  \
     X(turn_last, "1,1")                                                                            \
     X(turn_all_running, "")                                                                        \
     X(turn_end, "'r3',2,'',1")                                                                     \
@@ -244,7 +244,7 @@
     X(template_on, "2,2,2")                                                                        \
     X(template_all, "'p5',5")                                                                      \
     X(template_of_member, "'few','~',5")                                                           \
-    X(template_of_user, "'few','~',5")                                                             \
+    X(template_of_owner, "'few','~',5")                                                            \
     X(template_of_tree, "2")                                                                       \
     X(fill_get, "1,100005")                                                                        \
     X(fill_set, "1,100009,'[]'")                                                                   \
@@ -259,6 +259,15 @@
     X(task_deleted, "'k5',1")                                                                      \
     X(task_take, "'k5'")                                                                           \
     X(task_of_session, "2,2")                                                                      \
+    X(push_put, "'p5','a',2,2,'few',10,'\\x00',5")                                                 \
+    X(push_of_task, "'p5'")                                                                        \
+    X(push_del, "'p5','a'")                                                                        \
+    X(push_count, "'few'")                                                                         \
+    X(push_shed, "'few',5")                                                                        \
+    X(push_due, "5,'','',6,5")                                                                     \
+    X(push_claim, "'p5','a',5,6,1")                                                                \
+    X(push_settle, "'p5','a',5,6,1,0")                                                             \
+    X(push_clear, "2,2")                                                                           \
     X(task_clear, "2,2")                                                                           \
     X(active_of_member, "9000000,0,9000000,5,'few'")                                               \
     X(active_owned, "9000000,0,9000000,5,'few'")                                                   \
@@ -402,6 +411,11 @@
     X(erase_verdict, "1,500")                                                                      \
     X(erase_task, "'k5','{}'")                                                                     \
     X(erase_turn, "1,'r5'")                                                                        \
+    X(copied_leaving, "1," K_LONG "," K_LONG_NEXT)                                                 \
+    X(copied_naming, "1," K_LONG)                                                                  \
+    X(copied_next, "1," K_LONG)                                                                    \
+    X(copied_set, "1," K_LONG ",0,1,1," K_LONG ",1")                                               \
+    X(turn_scan, "1," K_LONG "," K_LONG_NEXT)                                                      \
     X(copied_into, "1," K_LONG)                                                                    \
     X(erase_once, "'u5','s'," SHA ",'\\x00'")                                                      \
     X(erase_session, "1,100009,'',NULL,NULL,'',''")                                                \
@@ -420,6 +434,8 @@
     X(copy_transfer_drop, "5,'x5'")                                                                \
     X(copy_transfer_free, "'x6',5")                                                                \
     X(copy_transfer_read, "5,5,'x5',6,5")                                                          \
+    X(copy_push_read, "'p5','a',5")                                                                \
+    X(copy_push_cut, "'p5','a'")                                                                   \
     X(copy_errand_read, "'w5',5")                                                                  \
     X(copy_errand_cut, "'w5'")                                                                     \
     X(copy_remark_read, "5,5")                                                                     \
@@ -479,6 +495,7 @@
     X(erase_visit_user_id, "erasing a user reads whole tables")                                    \
     X(erase_transfer_giver, "erasing a user reads whole tables")                                   \
     X(erase_transfer_taker, "erasing a user reads whole tables")                                   \
+    X(erase_push_owner, "erasing a user reads whole tables")                                       \
     X(erase_errand_owner, "erasing a user reads whole tables")                                     \
     X(erase_sandbox_owner, "erasing a user reads whole tables")                                    \
     X(erase_overlay_who, "erasing a user reads whole tables")                                      \
@@ -547,6 +564,7 @@
     X(prompt_clear, "gc removes all prompts of a session")                                         \
     X(prompt_prune, "gc removes all prompts of pruned branches")                                   \
     X(orphan_turn, "fsck compares whole tables")                                                   \
+    X(orphan_push, "fsck compares whole tables")                                                   \
     X(orphan_task, "fsck compares whole tables")                                                   \
     X(orphan_copied, "fsck compares whole tables")                                                 \
     X(odd_copied, "fsck reads whole tables")                                                       \

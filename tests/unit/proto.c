@@ -41,7 +41,7 @@ static const char *round_trip(const char *json)
     const char *why = NULL;
     cr_assert(json_parse(a, json, strlen(json), 0, &d, NULL), "%s", json);
     ProtobufCMessage *m = proto_new(a, entry);
-    proto_fill(a, m, &d, &d.nodes[0]);
+    proto_fill(a, PROTO_SHORT, m, &d, &d.nodes[0]);
     size_t n = protobuf_c_message_get_packed_size(m);
     uint8_t *bytes = xmalloc(n + 1); /* of exactly its size, so that a read past its end shows */
     cr_assert_eq(protobuf_c_message_pack(m, bytes), n);
@@ -51,7 +51,7 @@ static const char *round_trip(const char *json)
     buf_init(&out, 1 << 20);
     jw_init(&w, &out, 0);
     jw_object(&w);
-    cr_assert(proto_members(a, &w, m, &why), "%s", why);
+    cr_assert(proto_members(a, PROTO_SHORT, &w, m, &why), "%s", why);
     jw_end_object(&w);
     const char *text = arena_memdup(a, out.data, out.n);
     buf_release(&out);

@@ -46,11 +46,13 @@ Test(sandbox, is_its_owners_alone)
     ramet_sandbox *b, *list;
     ramet_session *s;
     size_t n;
-    ok(ramet_sandbox_add(T.call, "box", &b));
+    ok(ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "box"}, &b));
     cr_assert_str_eq(b->id, "box");
-    cr_assert_eq(ramet_sandbox_add(bob, "box", NULL), RAMET_SANDBOX_EXISTS);
-    cr_assert_eq(ramet_sandbox_add(bob, "default", NULL), RAMET_SANDBOX_EXISTS);
-    cr_assert_eq(ramet_sandbox_add(bob, "a\nb", NULL), RAMET_BAD_ID);
+    cr_assert_eq(ramet_sandbox_add(bob, &(ramet_sandbox_in){.id = "box"}, NULL),
+                 RAMET_SANDBOX_EXISTS);
+    cr_assert_eq(ramet_sandbox_add(bob, &(ramet_sandbox_in){.id = "default"}, NULL),
+                 RAMET_SANDBOX_EXISTS);
+    cr_assert_eq(ramet_sandbox_add(bob, &(ramet_sandbox_in){.id = "a\nb"}, NULL), RAMET_BAD_ID);
     ok(ramet_sandboxes(T.call, &list, &n));
     cr_assert_eq(n, 2);
     cr_assert_str_eq(list[0].id, "default");
@@ -67,7 +69,7 @@ Test(sandbox, is_its_owners_alone)
 
 Test(sandbox, holds_trees)
 {
-    ok(ramet_sandbox_add(T.call, "box", NULL));
+    ok(ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "box"}, NULL));
     make_in(T.call, "r", "box");
     make_in(T.call, "other", NULL);
     fork_as(T.call, "r", "f", RAMET_TREE_VISIBLE);
@@ -186,4 +188,35 @@ Test(sandbox, a_fork_by_role)
     cr_assert_eq(cut.position, 2);
     ramet_fork_in gone = {.at = {.entry_id = "x"}, .by_role = true};
     cr_assert_eq(ramet_fork(T.call, "s", &gone, &s, &cut), RAMET_ENTRY_NOT_FOUND);
+}
+
+Test(sandbox, link)
+{
+    ramet_sandbox *list;
+    size_t n;
+    cr_assert_eq(
+        ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "a", .opencode = "ftp://x"}, NULL),
+        RAMET_INVALID);
+    cr_assert_str_eq(ramet_call_error(T.call)->field, "opencode");
+    cr_assert_eq(
+        ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "a", .opencode = "http://u@x"}, NULL),
+        RAMET_INVALID);
+    cr_assert_eq(
+        ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "a", .password_file = "/etc/x"}, NULL),
+        RAMET_INVALID);
+    cr_assert_str_eq(ramet_call_error(T.call)->field, "password_file");
+    ok(ramet_sandbox_add(
+        T.call,
+        &(ramet_sandbox_in){.id = "a", .opencode = "http://127.0.0.1:1", .password_file = "/p"},
+        NULL));
+    ok(ramet_sandboxes(T.call, &list, &n));
+    cr_assert_eq(n, 2);
+    cr_assert_str_eq(list[1].opencode, "http://127.0.0.1:1");
+    ramet_session *session;
+    ok(ramet_session_create(T.call, &(ramet_session_in){.sandbox = "a"}, &session));
+    cr_assert_str_eq(session->agent.name, RAMET_SANDBOX_AGENT "a");
+    ok(ramet_sandbox_remove(T.call, "a", NULL));
+    ok(ramet_sandbox_add(T.call, &(ramet_sandbox_in){.id = "a"}, NULL));
+    ok(ramet_sandboxes(T.call, &list, &n));
+    cr_assert_null(list[1].opencode, "a link goes with its sandbox");
 }

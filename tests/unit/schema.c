@@ -206,16 +206,16 @@ static const char *const walkers[] = {"max_*",
                                       "orphan_erased"};
 /* Statements that may sort, or walk what they just made: one caller's, one tree's or one tag's. */
 static const char *const sorters[] = {
-    "session_of_tree",    "session_children", "session_in_tree",   "session_tagged",
-    "session_states",     "branch_of_tree",   "session_of_member", "branch_of_session",
-    "branch_needed",      "branch_heirs",     "branch_group",      "branch_off*",
-    "usage_by_currency",  "member_all",       "user_trees",        "attached_homes",
-    "attached_heirs",     "feedback_of",      "entry_segments",    "copy_branches",
-    "copy_trees_since",   "event_texts",      "session_by_time",   "statistics_by_time",
-    "copy_unordered",     "sandbox_user*",    "active_*",          "attached_home",
-    "entry_home",         "overlay_set",      "overlay_prune",     "rule_all",
-    "template_of_member", "delta_snapshots",  "turn_names",        "author_entries",
-    "owner_sessions",     "overlay_trees_of"};
+    "session_of_tree",    "session_children",  "session_in_tree",   "session_tagged",
+    "session_states",     "branch_of_tree",    "session_of_member", "branch_of_session",
+    "branch_needed",      "branch_heirs",      "branch_group",      "branch_off*",
+    "usage_by_currency",  "member_all",        "user_trees",        "attached_homes",
+    "attached_heirs",     "feedback_of",       "entry_segments",    "copy_branches",
+    "copy_trees_since",   "event_texts",       "session_by_time",   "statistics_by_time",
+    "copy_unordered",     "sandbox_user*",     "active_*",          "attached_home",
+    "entry_home",         "overlay_set",       "overlay_prune",     "rule_all",
+    "template_of_member", "template_of_owner", "delta_snapshots",   "turn_names",
+    "author_entries",     "owner_sessions",    "overlay_trees_of"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {

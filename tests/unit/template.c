@@ -432,7 +432,7 @@ Test(template, names_are_checked)
     refused(RAMET_INVALID, "name", ramet_template_add(T.call, &in, &t));
     in.name = "x";
     in.entry_id = "nope";
-    refused(RAMET_ENTRY_NOT_FOUND, "at.entry_id", ramet_template_add(T.call, &in, &t));
+    refused(RAMET_ENTRY_NOT_FOUND, "entry_id", ramet_template_add(T.call, &in, &t));
     make("empty");
     in = (ramet_template_in){.session = "empty", .name = "x"};
     refused(RAMET_INVALID, "session_id", ramet_template_add(T.call, &in, &t));
@@ -522,6 +522,12 @@ Test(template, permissions_are_those_of_forks)
     ok_for(will, ramet_templates(will, 0, NULL, &list, &n, &next));
     cr_assert_eq(n, 1);
     ok_for(will, ramet_template_remove(will, t));
+    /* It stays listed when she has left the tree, also one that an administrator made there. */
+    ok(ramet_template_add(T.call, &(ramet_template_in){.session = "hers", .name = "too"}, &out));
+    ok(ramet_member_remove(T.call, "t", "rita"));
+    ok_for(rita, ramet_templates(rita, 0, NULL, &list, &n, &next));
+    cr_assert_eq(n, 2);
+    cr_assert_str_eq(list[0].name, "too");
 }
 
 Test(template, deletion_of_the_source_changes_no_chat)

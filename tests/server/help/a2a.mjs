@@ -11,7 +11,7 @@ const sdk = {
   '0.3': { types: await load('a2a-0.3'), client: await load('a2a-0.3/client'), server: await load('a2a-0.3/server'),
            express: await load('a2a-0.3/server/express') },
   '1.0': { types: await load('a2a-1.x'), client: await load('a2a-1.x/client'), server: await load('a2a-1.x/server'),
-           express: await load('a2a-1.x/server/express') },
+           express: await load('a2a-1.x/server/express'), grpc: await load('a2a-1.x/client/grpc') },
 };
 const { default: express } = await load('express');
 export const generations = ['0.3', '1.0'];
@@ -21,7 +21,7 @@ export const generations = ['0.3', '1.0'];
 const upper = (s) => s.toUpperCase().replaceAll('-', '_');
 const stateIn = (s) => s.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
 
-const newPart = ({ kind, file, ...rest }) => (void kind, file ? { url: file.uri, raw: file.bytes, filename: file.name, mediaType: file.mimeType } : rest);
+const newPart = ({ kind, file, ...rest }) => (void kind, file ? { ...rest, url: file.uri, raw: file.bytes, filename: file.name, mediaType: file.mimeType } : rest);
 const newMessage = ({ kind, role, parts, ...rest }) => (void kind, { ...rest, role: `ROLE_${upper(role)}`, parts: parts.map(newPart) });
 const newStatus = ({ state, message, ...rest }) => ({ ...rest, state: `TASK_STATE_${upper(state)}`, ...(message ? { message: newMessage(message) } : {}) });
 const newArtifact = ({ parts, ...rest }) => ({ ...rest, parts: parts.map(newPart) });
@@ -56,21 +56,38 @@ export const textOf = (v) => (!v ? '' : Array.isArray(v) ? v.map(textOf).join(''
 
 // ------------------------------------------------------------------ a client
 
+/** The bindings that a generation has here. */
+export const bindings = { '0.3': ['JSONRPC'], '1.0': ['JSONRPC', 'HTTP+JSON', 'GRPC'] };
+const transport = (version, binding, fetchImpl, headers) => {
+  const { client: c, grpc } = sdk[version];
+  if (binding === 'JSONRPC') return new c.JsonRpcTransportFactory({ fetchImpl });
+  if (binding === 'HTTP+JSON') return new c.RestTransportFactory({ fetchImpl });
+  const made = new grpc.GrpcTransportFactory();
+  // What a client says of itself goes as metadata of each call.
+  const create = made.create.bind(made);
+  made.create = async (...given) => {
+    const t = await create(...given);
+    for (const name of ['sendMessage', 'sendMessageStream', 'getTask', 'listTasks', 'cancelTask', 'resubscribeTask', 'getExtendedAgentCard', 'createTaskPushNotificationConfig',
+      'getTaskPushNotificationConfig', 'listTaskPushNotificationConfig', 'deleteTaskPushNotificationConfig']) {
+      const run = t[name].bind(t);
+      t[name] = (params, options = {}) => run(params, { ...options, serviceParameters: { ...options.serviceParameters, ...headers } });
+    }
+    return t;
+  };
+  return made;
+};
+
 /** A client of the SDK at a base address: {card, send, stream, get, list, cancel, resubscribe}. */
-export async function client(version, base, { headers = {}, extensions } = {}) {
+export async function client(version, base, { headers = {}, extensions, binding = 'JSONRPC' } = {}) {
   const { client: c, types } = sdk[version];
   const fetchImpl = (url, init = {}) => fetch(url, { ...init, headers: { ...Object.fromEntries(new Headers(init.headers ?? {})), ...headers } });
-  const jsonRpc = new c.JsonRpcTransportFactory({ fetchImpl });
   const resolver = new c.DefaultAgentCardResolver({ fetchImpl });
-  const factory = new c.ClientFactory({ ...c.ClientFactoryOptions.default, transports: [jsonRpc], cardResolver: resolver, preferredTransports: ['JSONRPC'] });
-  // A card of 1.0 alone tells a client of 0.3 nothing: it is told where to go.
-  const card = await (await fetchImpl(`${base}/.well-known/agent-card.json`)).json();
-  const it = version === '0.3' && !card.url ? await factory.createFromAgentCard({ ...card, url: base, protocolVersion: '0.3.0', preferredTransport: 'JSONRPC' })
-    : await factory.createFromUrl(`${base}/`);
+  const factory = new c.ClientFactory({ ...c.ClientFactoryOptions.default, transports: [transport(version, binding, fetchImpl, headers)], cardResolver: resolver, preferredTransports: [binding] });
+  const it = await factory.createFromUrl(`${base}/`);
   const options = extensions ? { serviceParameters: c.ServiceParameters.create(c.withA2AExtensions(extensions)) } : undefined;
   if (version === '0.3')
     return {
-      card: await it.getAgentCard(),
+      card: await it.getAgentCard(), raw: it,
       send: (m, configuration, metadata) => it.sendMessage({ message: m, ...(configuration ? { configuration } : {}), ...(metadata ? { metadata } : {}) }, options),
       stream: (m, configuration) => it.sendMessageStream({ message: m, ...(configuration ? { configuration } : {}) }, options),
       get: (id, historyLength) => it.getTask({ id, ...(historyLength === undefined ? {} : { historyLength }) }, options),
@@ -84,7 +101,7 @@ export async function client(version, base, { headers = {}, extensions } = {}) {
     for await (const e of stream) yield event(e);
   }
   return {
-    card: await it.getAgentCard(),
+    card: await it.getAgentCard(), raw: it, types,
     send: async (m, configuration, metadata) => {
       const got = await it.sendMessage(request(m, configuration, metadata), options);
       return 'status' in got ? oldTask(types.Task.toJSON(got)) : oldMessage(types.Message.toJSON(got));
@@ -119,9 +136,11 @@ const wait = (ms) => new Promise((go) => setTimeout(go, ms));
  *   recall      everything that it knows in this context, as JSON
  *   slow N …    the words, N ms apart, until it is cancelled
  *   ask …       asks that, and tells what was answered
+ *   confirm […] asks with ADK's confirmations (a JSON array of function calls)
  *   fail …      fails with that
  *   tool        calls a tool, as ADK tells it, and says "done"
  *   plain …     answers with a message, without a task
+ *   parts       gives back all parts of the message but its own word, in a message and in an artifact
  * and anything else with "heard: " and the text. `style`: "artifact" tells words as chunks of an
  * artifact, "status" as messages of statuses and then once more as an artifact, as kagent's do.
  */
@@ -150,7 +169,7 @@ class Executor {
     const say = (e) => this.publish(bus, { taskId, contextId, ...e });
     const agentMessage = (list, metadata) => ({ kind: 'message', messageId: uuid(), role: 'agent', contextId, taskId, parts: list, ...(metadata ? { metadata } : {}) });
     const status = (state, m, final = over.includes(state)) => say({ kind: 'status-update', final, status: { state, timestamp: new Date().toISOString(), ...(m ? { message: m } : {}) } });
-    const text = parts.at(-1), [word, ...rest] = text.split(' ');
+    const text = (user.parts[0].text === 'parts' ? parts[0] : parts.at(-1)) ?? '', [word, ...rest] = text.split(' ');
     const answered = this.asked.get(taskId);
     if (word === 'plain') {
       this.publish(bus, agentMessage([{ kind: 'text', text: `heard: ${rest.join(' ')}` }]));
@@ -169,9 +188,21 @@ class Executor {
       status('input-required', agentMessage([{ kind: 'text', text: rest.join(' ') }]));
       return bus.finished();
     }
+    if (word === 'confirm' && !answered) {
+      this.asked.set(taskId, 'confirm');
+      status('input-required', agentMessage(JSON.parse(rest.join(' ')).map((data) => ({ kind: 'data', data, metadata: { adk_type: 'function_call', adk_is_long_running: true } }))));
+      return bus.finished();
+    }
     if (word === 'tool')
       for (const [type, data] of [['function_call', { id: 'c1', name: 'look', args: { at: 'sky' } }], ['function_response', { id: 'c1', name: 'look', response: { result: 'blue' } }]])
         status('working', agentMessage([{ kind: 'data', data, metadata: { adk_type: type } }]));
+    if (word === 'parts') {
+      const rest = user.parts.filter((p) => p.kind !== 'text');
+      status('working', agentMessage([{ kind: 'text', text: 'here they are' }, ...rest], { told: user.metadata ?? null }));
+      say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: 'p', parts: [{ kind: 'text', text: 'here they are' }, ...rest] } });
+      status('completed');
+      return bus.finished();
+    }
     const reply = answered ? `answered: ${text}` : word === 'recall' ? JSON.stringify(known) : word === 'tool' ? 'done'
       : word === 'slow' ? rest.slice(1).join(' ') : `heard: ${text}`;
     const pieces = word === 'recall' ? [reply] : reply.match(/\S+\s*/g) ?? [reply];

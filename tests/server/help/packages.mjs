@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// packages.mjs: npm packages for tests, pinned by package-lock.json (the agents, whose locks would be
-// of one platform, by package.json), installed once into the build
+// packages.mjs: npm packages for tests and for bench/peers, pinned by package-lock.json (the agents, whose
+// locks would be of one platform, by package.json), installed once into the build
 // folder. Two suites may ask at the same time: a process of this file installs, under a lock that
 // goes with it, and the other waits.
 import { execFile, execFileSync } from 'node:child_process';
@@ -16,7 +16,9 @@ const tests = join(dirname(self), '..');
 const build = process.env.B ?? join(tests, '..', '..', 'build');
 // Where a package.json stands, and where its packages go. The agents are large: only those who run them wait for that.
 const sets = { server: [tests, join(build, 'node-server')], agents: [join(tests, 'agents'), join(build, 'node-agents')],
-  agents22: [join(tests, 'agents22'), join(build, 'node-agents22')], writers: [join(tests, 'writers'), join(build, 'node-writers')] };
+  agents22: [join(tests, 'agents22'), join(build, 'node-agents22')], writers: [join(tests, 'writers'), join(build, 'node-writers')],
+  openai: [join(tests, 'openai_clients'), join(build, 'node-openai')],
+  peers: [join(tests, '..', '..', 'bench', 'peers'), join(build, 'node-peers'), 'better-sqlite3'] };
 
 const files = (here) => ['package.json', 'package-lock.json'].filter((f) => existsSync(join(here, f)));
 
@@ -25,7 +27,15 @@ function installed([here, home]) {
     readFileSync(join(home, f), 'utf8') === readFileSync(join(here, f), 'utf8'));
 }
 
-function install([here, home]) {
+/** Runs npm; compilers of packages use the headers that were installed with Node, where there are some. */
+function npm(cwd, ...args) {
+  const nodedir = join(dirname(process.execPath), '..');
+  const headers = existsSync(join(nodedir, 'include', 'node', 'node.h')) ? { npm_config_nodedir: nodedir } : {};
+  execFileSync('npm', args, { cwd, stdio: 'pipe', env: { ...process.env, ...headers, npm_config_update_notifier: 'false' } });
+}
+
+/** The third member of a set names a package that is compiled when it is installed. */
+function install([here, home, compiled]) {
   const fresh = `${home}.new`;
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh, { recursive: true });
@@ -33,8 +43,8 @@ function install([here, home]) {
   const how = files(here).length > 1 ? ['ci'] : ['install', '--no-package-lock'];
   for (let left = 3; left--;) // a registry may be busy
     try {
-      execFileSync('npm', [...how, '--no-audit', '--no-fund', '--ignore-scripts'],
-                   { cwd: fresh, stdio: 'pipe', env: { ...process.env, npm_config_update_notifier: 'false' } });
+      npm(fresh, ...how, '--no-audit', '--no-fund', '--ignore-scripts');
+      if (compiled) npm(fresh, 'rebuild', compiled);
       break;
     } catch (e) {
       if (!left) throw e;
