@@ -6,6 +6,7 @@
 #   make test       every test, on SQLite and PostgreSQL; ends with "N passed, M failed, K skipped"
 #                   (ENGINE=sqlite or ENGINE=postgres: on one; SUITE='cli/*': those suites)
 #   make bench      the table of docs/performance.md, and build/bench.json
+#   make bench-peers   Ramet beside OpenCode, LangGraph and others; build/bench-peers.json and .svg (QUICK=1: small)
 #   make web-bench  the rows of the page there, in a browser
 #   make lint       clang-format, cppcheck, the house rules, ESLint
 #   make docs       writes docs/api anew, from the tables of routes
@@ -74,16 +75,16 @@ BENCH_SRC := $(wildcard bench/*.c bench/cases/*.c)
 WEB_SRC := $(shell find web \( -name node_modules -o -name tests \) -prune -o -type f -print)
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o)
 # The messages of gRPC: made from proto/, and from the files of protobuf that those use.
-PROTO := memory/v1/memory grpc/health/v1/health grpc/reflection/v1/reflection \
-         google/protobuf/struct google/protobuf/empty google/protobuf/timestamp \
-         google/protobuf/descriptor
+PROTO := memory/v1/memory a2a/v1/a2a grpc/health/v1/health grpc/reflection/v1/reflection \
+         google/rpc/status google/protobuf/struct google/protobuf/empty google/protobuf/timestamp \
+         google/protobuf/any google/protobuf/descriptor
 GEN_SRC := $(PROTO:%=$(B)/gen/%.pb-c.c)
 GEN := $(GEN_SRC) $(B)/gen/descriptors.inc
 PROTO_STD := $(shell pkg-config --variable=includedir protobuf)
 CLIENT_OBJ := $(patsubst %.c,$(B)/obj/%.o,$(call c_of,client))
 BIN_OBJ := $(BIN_SRC:%.c=$(B)/obj/%.o) $(GEN_SRC:%.c=%.o) $(B)/obj/page_data.o
 
-.PHONY: all run tour test setup-test setup-bench test-model test-crash test-fault-all test-lost-writes test-scale bench bench-churn web-bench lint format docs install clean
+.PHONY: all run tour test setup-test setup-bench test-model test-crash test-fault-all test-lost-writes test-scale bench bench-churn bench-peers web-bench lint format docs install clean
 
 all: $(B)/ramet $(B)/libramet.so
 
@@ -101,20 +102,21 @@ $(B)/gen/proto/google/protobuf/struct.proto: $(PROTO_STD)/google/protobuf/struct
 	@mkdir -p $(@D)
 	@sed -E -e 's/^ *string string_value/bytes string_value/' \
 	    -e 's/^ *map<string, Value> fields = 1;/message FieldsEntry { bytes key = 1; Value value = 2; } repeated FieldsEntry fields = 1;/' $< > $@
-$(B)/gen/proto/google/%.proto: $(PROTO_STD)/google/%.proto
+$(B)/gen/proto/google/protobuf/%.proto: $(PROTO_STD)/google/protobuf/%.proto
 	@mkdir -p $(@D)
 	@cp $< $@
 $(GEN_SRC): $(B)/gen/%.pb-c.c: $(PROTO:%=$(B)/gen/proto/%.proto)
 	$(SAY) GEN $@
 	$(HUSH)protoc --c_out=$(B)/gen -I$(B)/gen/proto $*.proto
 # What reflection tells: the files as they are, with what they import.
-$(B)/gen/descriptors.inc: proto/memory/v1/memory.proto proto/grpc/health/v1/health.proto proto/grpc/reflection/v1/reflection.proto
+$(B)/gen/descriptors.inc: proto/memory/v1/memory.proto proto/a2a/v1/a2a.proto proto/grpc/health/v1/health.proto proto/grpc/reflection/v1/reflection.proto
 	$(SAY) GEN $@
 	@mkdir -p $(B)/gen/alpha/grpc/reflection/v1alpha
 	@sed 's/grpc\.reflection\.v1\b/&alpha/' proto/grpc/reflection/v1/reflection.proto \
 	    > $(B)/gen/alpha/grpc/reflection/v1alpha/reflection.proto
 	$(HUSH)protoc --include_imports -o $(B)/gen/descriptors -Iproto -I$(B)/gen/alpha \
-	    memory/v1/memory.proto grpc/health/v1/health.proto grpc/reflection/v1/reflection.proto \
+	    memory/v1/memory.proto a2a/v1/a2a.proto grpc/health/v1/health.proto \
+	    grpc/reflection/v1/reflection.proto \
 	    grpc/reflection/v1alpha/reflection.proto
 	@od -An -v -tx1 $(B)/gen/descriptors | sed 's/ \(..\)/0x\1,/g' > $@
 $(B)/gen/%.pb-c.o: $(B)/gen/%.pb-c.c | $(GEN)
@@ -215,7 +217,8 @@ TESTS := $(B)/tests/unit $(B)/tests/agent $(B)/tests/model $(B)/tests/model_http
 
 $(UNIT_SRC:%.c=$(B)/obj/%.o): | setup-test $(GEN)
 
-test: setup-test all $(TESTS)
+# The benchmark is built, not run: it must not fall behind the headers.
+test: setup-test all $(TESTS) $(B)/ramet-bench
 	@ENGINE='$(ENGINE)' SUITE='$(SUITE)' tests/run $(B)
 
 test-model: N = 1000000
@@ -243,6 +246,10 @@ bench: $(B)/ramet-bench
 # Ten minutes of load: the memory of the server must stay flat.
 bench-churn: $(B)/ramet-bench
 	$(B)/ramet-bench --only churn --json $(B)/bench-churn.json
+# The same history in Ramet and in others (bench/peers/main.mjs names QUICK, PEERS and PATIENCE).
+bench-peers: $(B)/ramet
+	@tools/setup peers
+	@RAMET=$(abspath $(B)/ramet) B=$(abspath $(B)) node bench/peers/main.mjs $(B)/bench-peers
 # The page in a browser: first load, versions of a message in a long chat, the timeline of a great tree.
 web-bench: $(B)/ramet
 	@tools/setup test

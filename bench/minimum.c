@@ -15,7 +15,7 @@ static const char tables[] =
     "CREATE TABLE min_entry(LIKE entry);"
     "ALTER TABLE min_entry ADD PRIMARY KEY(tree,k);"
     /* Leave room in each page so that rows can be updated in place, as in the store. */
-    "CREATE TABLE min_branch(LIKE branch) WITH (fillfactor=70);"
+    "CREATE TABLE min_branch(LIKE branch INCLUDING DEFAULTS) WITH (fillfactor=70);"
     "ALTER TABLE min_branch ADD PRIMARY KEY(tree,id);"
     "CREATE TABLE min_session(LIKE session INCLUDING DEFAULTS);"
     "ALTER TABLE min_session ADD PRIMARY KEY(tree,no);"

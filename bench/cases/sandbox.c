@@ -25,7 +25,7 @@ static void sandbox_fill(ramet_call *c, int forks)
 {
     static char last[64];
     ramet_session *s;
-    must(c, ramet_sandbox_add(c, "bench", NULL), "add");
+    must(c, ramet_sandbox_add(c, &(ramet_sandbox_in){.id = "bench"}, NULL), "add");
     must(c, ramet_session_create(c, &(ramet_session_in){.id = "root", .sandbox = "bench"}, &s),
          "create");
     words w = {21};
