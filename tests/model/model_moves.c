@@ -106,9 +106,7 @@ static m_entry *entry_new(model *m, const char *user, const char *client, m_bran
     }
     e->fixed_time = in->created != 0;
     e->created = in->created;
-    e->main_len = b == s->adk ? (int64_t)s->head->n : 0;
-    if (b->n && b->path[b->n - 1]->main_len > e->main_len)
-        e->main_len = b->path[b->n - 1]->main_len;
+    e->main_len = b == s->adk ? (int64_t)s->head->n : b->n ? b->path[b->n - 1]->main_len : 0;
     e->order = (int64_t)m->entries.n;
     branch_push(b, e);
     m_list_add(&s->record[b->log], e);
@@ -309,7 +307,8 @@ static m_set cut_find(const m_branch *b, const ramet_at *at, ramet_cut_policy po
     return 0;
 }
 
-/* Where the adk log is cut when `kept` entries of main are kept. */
+/* Where the adk log is cut when `kept` entries of main are kept: after the last event that arrived
+ * when there were no more. */
 static m_set adk_find(const m_branch *adk, const ramet_at *at, const m_branch *main, size_t kept,
                       size_t *cut)
 {
@@ -322,8 +321,9 @@ static m_set adk_find(const m_branch *adk, const ramet_at *at, const m_branch *m
         *cut = (size_t)e->position + (at->side == RAMET_AFTER);
         return 0;
     }
-    while (adk && *cut < adk->n && (whole || adk->path[*cut]->main_len <= (int64_t)kept))
-        ++*cut;
+    for (*cut = adk ? adk->n : 0; !whole && *cut; --*cut)
+        if (adk->path[*cut - 1]->main_len <= (int64_t)kept)
+            break;
     return 0;
 }
 

@@ -432,6 +432,37 @@ Test(adk, both_logs_return_before_an_inherited_turn_without_events)
     }
 }
 
+/* A rewind keeps events that arrived when main was longer, those that ADK repeats before each turn:
+ * what comes afterwards belongs to main as it is by then. */
+Test(adk, what_follows_a_rewind_belongs_to_the_main_that_it_left)
+{
+    ramet_session *s;
+    make("s");
+    ok(event_add("s", "h1", "header_update", NULL, NULL, false));
+    ok(event_add("s", "e1", "i1", NULL, NULL, false));
+    turn_say("s", "u1", RAMET_USER, "t1", NULL);
+    turn_say("s", "a1", RAMET_ASSISTANT, "t1", NULL);
+    turn_say("s", "u2", RAMET_USER, "t2", NULL); /* no events */
+    turn_say("s", "a2", RAMET_ASSISTANT, "t2", NULL);
+    turn_say("s", "u3", RAMET_USER, "t3", NULL);
+    ok(event_add("s", "h3", "header_update", NULL, NULL, false));
+    ok(event_add("s", "e3", "i3", NULL, NULL, false));
+    for (int i = 0; i < 2; i++) {
+        ok(ramet_rewind(T.call, "s", &(ramet_move_in){.before_turn = i ? "i4" : "t2"}, &s, NULL));
+        cr_assert_str_eq(ids("s"), "u1 a1", "%s", ids("s"));
+        record *left = events("s", true);
+        cr_assert_eq(left->n, 3, "%zu events", left->n); /* h1 e1 h3 */
+        free(left);
+        ok(event_add("s", "e4", "i4", NULL, NULL, false));
+        turn_say("s", "u4", RAMET_USER, "t4", NULL);
+        ok(event_add("s", "e5", "i5", NULL, NULL, false));
+        turn_say("s", "u5", RAMET_USER, "t5", NULL);
+        turn_say("s", "a5", RAMET_ASSISTANT, "t5", NULL);
+    }
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.before_turn = "i5"}, &s, NULL));
+    cr_assert_str_eq(ids("s"), "u1 a1 u4", "%s", ids("s"));
+}
+
 /* ------------------------------------------------------------------ both logs */
 
 /* However events and messages come, a cut before a turn takes all of it out of both. */

@@ -28,6 +28,7 @@
 #include "core/model/key.h"
 #include "core/change/log_rules.h"
 #include "core/model/path.h"
+#include "core/model/peer.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/session/session_show.h"
@@ -210,32 +211,12 @@ ramet_status cut_find(txn *tx, const branch_row *head, const ramet_at *at, ramet
     return txn_status(tx);
 }
 
-/* The adk log keeps what was appended while main had no more entries than it keeps now: `peer`
- * never falls along a path, so a binary search finds the position. */
 ramet_status cut_adk(txn *tx, const branch_row *head, const branch_row *adk, const ramet_at *at,
                      cut_result *out)
 {
     if (at->entry_id)
         return at_position(tx, adk, at, "adk_at.entry_id", &out->adk);
-    int64_t lo = 0, hi = adk->len;
-    if (out->main == head->len)
-        lo = hi;
-    while (lo < hi) {
-        int64_t mid = lo + (hi - lo) / 2;
-        branch_meta o;
-        if (!path_owner(tx, &adk->meta, mid, &o))
-            return txn_status(tx);
-        db_stmt *q = db_query(tx->db, Q_entry_peer);
-        q_int(q, 1, adk->meta.tree);
-        q_int(q, 2, KEY(o.id, mid));
-        int64_t peer = q_row(q) ? q_col_int(q, 0) : 0;
-        q_end(q);
-        if (peer <= out->main)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    out->adk = lo;
+    out->adk = out->main == head->len ? adk->len : peer_cut(tx, adk, out->main);
     return txn_status(tx);
 }
 

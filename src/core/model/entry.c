@@ -24,6 +24,7 @@
 #include "core/model/key.h"
 #include "core/model/lineage_cache.h"
 #include "core/model/path.h"
+#include "core/model/peer.h"
 #include "core/session/rights.h"
 #include "core/session/session.h"
 #include "core/model/state.h"
@@ -594,28 +595,6 @@ static void run_open(txn *tx, const session_brief *s, const branch_row *b)
     q_run(q);
 }
 
-/* The length of main when an entry of the adk log is appended, by which a later cut of main finds
- * its place in adk. It never falls along a path, even when a turn keeps writing to a branch that is
- * no longer the head. */
-static int64_t peer_length(txn *tx, const session_brief *s, const branch_row *b)
-{
-    branch_row head;
-    branch_meta o;
-    int64_t peer = 0;
-    if (b->meta.log != RAMET_LOG_ADK)
-        return 0;
-    if (b->len > 0 && path_owner(tx, &b->meta, b->len - 1, &o)) {
-        db_stmt *q = db_query(tx->db, Q_entry_peer);
-        q_int(q, 1, b->meta.tree);
-        q_int(q, 2, KEY(o.id, b->len - 1));
-        peer = q_row(q) ? q_col_int(q, 0) : 0;
-        q_end(q);
-    }
-    if (b->meta.id == s->adk && branch_load(tx, s->tree, s->head, &head) && head.len > peer)
-        peer = head.len;
-    return peer;
-}
-
 static bool entry_is_new(const entry_new *e)
 {
     return !e->existing && e->same_as < 0;
@@ -647,7 +626,7 @@ void entries_write(txn *tx, const session_brief *s, branch_row *b, entry_new *li
 {
     assert(tx->writing);
     txn_assert(tx, b->meta.id && b->meta.tree == s->tree);
-    int64_t first = b->len, peer = peer_length(tx, s, b);
+    int64_t first = b->len, peer = peer_new(tx, s, b);
     uint8_t before[HASH_LEN];
     bool ran = b->run;
     memcpy(before, b->tip, HASH_LEN);

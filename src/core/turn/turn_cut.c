@@ -14,23 +14,10 @@
 #include "core/change/log_rules.h"
 #include "core/change/move.h"
 #include "core/model/path.h"
+#include "core/model/peer.h"
 #include "core/session/session.h"
 #include "core/turn/turn_index.h"
 #include "core/txn.h"
-
-/* The length of main when the entry at a position of a path of adk arrived. */
-static int64_t peer_at(txn *tx, const branch_row *adk, int64_t pos)
-{
-    branch_meta o;
-    if (!path_owner(tx, &adk->meta, pos, &o))
-        return 0;
-    db_stmt *q = db_query(tx->db, Q_entry_peer);
-    q_int(q, 1, o.tree);
-    q_int(q, 2, KEY(o.id, pos));
-    int64_t peer = q_row(q) ? q_col_int(q, 0) : 0;
-    q_end(q);
-    return peer;
-}
 
 /* Where the messages of the user that end at `at` begin, and how many questions they are. */
 static int64_t questions_start(txn *tx, const branch_row *main, int64_t at, size_t *n)
@@ -53,7 +40,7 @@ static bool name_in(const name_list *list, const char *name)
 
 /* The number of turns before an event that began when main had at least `from` entries: what was
  * there before then has its answer. Events of the system repeat before each turn and belong to
- * none. `peer` never falls along a path. */
+ * none. */
 static size_t turns_open(txn *tx, const branch_row *adk, int64_t pos, const char *turn,
                          int64_t from)
 {
