@@ -91,8 +91,7 @@ const make = async (id: string): Promise<void> => {
   await entries(id, REST);
 };
 
-/** Creates the sample for a user who has no chats and never had it; returns its id, or null. */
-export const ensureSample = async (): Promise<string | null> => {
+const ensure = async (): Promise<string | null> => {
   if (shareToken() !== null || remembered()) return null;
   const [me, known] = await Promise.all([getMe(), listSessions({ limit: 1, archived: "include" })]);
   remember();
@@ -106,3 +105,12 @@ export const ensureSample = async (): Promise<string | null> => {
     throw error;
   }
 };
+
+let ensuring: Promise<string | null> | undefined;
+
+/** Creates the sample for a user who has no chats and never had it; returns its id, or null. Calls that come while it is
+ * made wait for that one. */
+export const ensureSample = (): Promise<string | null> =>
+  (ensuring ??= ensure().finally(() => {
+    ensuring = undefined;
+  }));
