@@ -82,3 +82,23 @@ Test(tool_group, a_result_is_found_far_away_and_across_branches)
     cr_assert_str_eq(picked("f", "result"), "call result");
     cr_assert_str_eq(picked("s", "call"), "call");
 }
+
+Test(tool_group, a_call_has_all_its_results_until_its_id_is_called_again)
+{
+    make("s");
+    fork_at("s", NULL, "f");
+    tool("f", "call", "[" CALL_PART("1") "]");
+    tool("f", "result", "[" RESULT_PART("1") "]");
+    char text[32];
+    for (int i = 0; i < 40; i++) {
+        snprintf(text, sizeof text, "m%d", i);
+        answer("f", text, text);
+    }
+    tool("f", "more", "[" RESULT_PART("1") "]");
+    tool("f", "again", "[" CALL_PART("1") "]");
+    tool("f", "other", "[" RESULT_PART("1") "]");
+    cr_assert_str_eq(picked("f", "call"), "call result more");
+    cr_assert_str_eq(picked("f", "result"), "call result more");
+    cr_assert_str_eq(picked("f", "more"), "call result more");
+    cr_assert_str_eq(picked("f", "other"), "again other");
+}

@@ -22,9 +22,8 @@ typedef struct tool_at {
     int64_t pos;
     const char *id;
     bool result;
-    size_t call;   /* of a result: the index of its call, or NO_CALL */
-    bool answered; /* of a call */
-    bool taken;    /* its entry is in the group */
+    size_t call; /* of a result: the index of its call, or NO_CALL */
+    bool taken;  /* its entry is in the group */
 } tool_at;
 
 typedef struct group_scan {
@@ -66,10 +65,8 @@ static void scan_pair(group_scan *s)
         tool_at *t = &s->tools.items[i];
         for (size_t k = i; t->result && t->call == NO_CALL && k-- > 0;) {
             tool_at *call = &s->tools.items[k];
-            if (!call->result && strcmp(call->id, t->id) == 0) {
+            if (!call->result && strcmp(call->id, t->id) == 0)
                 t->call = k;
-                call->answered = true;
-            }
         }
     }
 }
@@ -97,12 +94,27 @@ static void scan_close(group_scan *s)
     }
 }
 
-/* Whether a call or a result in the group may have its other half outside of what was read. */
-static bool scan_lacks(const group_scan *s, bool results)
+/* Whether a result in the group may have its call before what was read. */
+static bool scan_lacks_calls(const group_scan *s)
 {
     for (size_t i = 0; i < s->tools.n; i++) {
         const tool_at *t = &s->tools.items[i];
-        if (t->taken && t->result == results && (t->result ? t->call == NO_CALL : !t->answered))
+        if (t->taken && t->result && t->call == NO_CALL)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a call in the group may have results after what was read: it can have several, until the
+ * same id is called again. */
+static bool scan_lacks_results(const group_scan *s)
+{
+    for (size_t i = 0; i < s->tools.n; i++) {
+        const tool_at *t = &s->tools.items[i];
+        bool is_open = t->taken && !t->result;
+        for (size_t k = i + 1; k < s->tools.n && is_open; k++)
+            is_open = s->tools.items[k].result || strcmp(s->tools.items[k].id, t->id) != 0;
+        if (is_open)
             return true;
     }
     return false;
@@ -140,8 +152,8 @@ void tool_group(txn *tx, const branch_row *head, int64_t pos, int64_t **out, siz
         scan_pair(&s);
         entry_take(&s, pos);
         scan_close(&s);
-        before = scan_lacks(&s, true);
-        after = scan_lacks(&s, false);
+        before = scan_lacks_calls(&s);
+        after = scan_lacks_results(&s);
     }
     scan_give(tx, &s, pos, out, n);
     arena_free(s.keep);
