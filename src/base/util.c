@@ -421,6 +421,16 @@ void sha_end(sha *s, uint8_t out[HASH_LEN])
         die("libcrypto failed in SHA-256");
 }
 
+int64_t sha_end_seal(sha *s)
+{
+    uint8_t out[HASH_LEN];
+    int64_t seal = 0;
+    sha_end(s, out);
+    for (int i = 0; i < 7; i++)
+        seal = seal << 8 | out[i];
+    return seal;
+}
+
 void sha_of(const void *p, size_t n, uint8_t out[HASH_LEN])
 {
     sha *s = sha_new();

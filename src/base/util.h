@@ -64,6 +64,7 @@ void sha_free(sha *s);
 void sha_begin(sha *s);
 void sha_add(sha *s, const void *p, size_t n);
 void sha_end(sha *s, uint8_t out[HASH_LEN]);
+int64_t sha_end_seal(sha *s); /* the first 7 bytes as a number: a seal of a row */
 void sha_of(const void *p, size_t n, uint8_t out[HASH_LEN]); /* all of these at once */
 /* SHA-256(a || b), 32 bytes each. */
 void sha_chain(sha *s, const uint8_t a[HASH_LEN], const uint8_t b[HASH_LEN], uint8_t out[HASH_LEN]);

@@ -4,6 +4,7 @@
  * call crashes on it or gives a shorter history as if it were whole.
  */
 #include "help.h"
+#include "ramet/erase.h"
 #include "ramet/tasks.h"
 #include "ramet/tokens.h"
 
@@ -50,6 +51,10 @@ static void rich_store(void)
     ok(ramet_verdict_add(T.call, (ramet_side_in[]){{"s", 0}, {"f", 0}}, 2, 0, "r", &v));
     make("other");
     say("other", "o");
+    make("blank");
+    say("blank", "gone last");
+    ramet_receipt *receipt;
+    ok(ramet_erase(T.call, &(ramet_erase_in){.session = "blank", .entry_id = "gone"}, &receipt));
     make("desk");
     say("desk", "w");
     ramet_turn *turn;
@@ -170,6 +175,13 @@ static const char *const harms[] = {
     "UPDATE session SET fork_side = 2 WHERE id = 'f'",
     "UPDATE session SET purging = 3 WHERE id = 'other'",
     "UPDATE branch SET type = 7 WHERE id = " HEAD("f"),
+    "UPDATE branch SET over = " HEAD("s") " WHERE id = " HEAD("g"),
+    "UPDATE branch SET filled = 1 WHERE id = " HEAD("f"),
+    "UPDATE branch SET created = created + 1 WHERE id = " HEAD("g"),
+    "UPDATE entry SET format = 'a2a' WHERE id = 'gone'",
+    "UPDATE entry SET author = 'ann' WHERE id = 'gone'",
+    "UPDATE entry SET client = 'x' WHERE id = 'gone'",
+    "UPDATE entry SET role = 2 WHERE id = 'gone'",
     "UPDATE branch SET log = 2 WHERE id = " HEAD("f"),
     "UPDATE branch SET id = -5 WHERE id = " HEAD("other"),
     "UPDATE run SET rec = 9223372036854775807 WHERE session = " OF("f"),

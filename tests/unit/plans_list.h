@@ -102,7 +102,7 @@
     X(branch_live, "1,100005,1")                                                                   \
     X(branch_run_off, "1,100005")                                                                  \
     X(branch_shrink, "1,100005,1,'\\x00'")                                                         \
-    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0,0,0")                                   \
+    X(import_branch, "1,100005,1,0,0,1,0,0,0,1,'\\x00',0,0,0,0,0")                                 \
     X(import_sandbox, "'new',2,1")                                                                 \
     X(branch_del, "1,100005")                                                                      \
     X(branch_detach, "1,100005,'\\x00'")                                                           \
@@ -590,12 +590,12 @@
      "bigint,bigint,bigint,bigint,bigint,bigint)",                                                 \
      "1,0,1,100005,7,'\\x01',1,'\\x00',1,1,900000,1,'new','\\x00',1,NULL,NULL,NULL,NULL,"          \
      "NULL,1,NULL,NULL,NULL,0,0,0,1,1,1,1,1,1"},                                                   \
-    {"whole_fork", "SELECT $45,$46",                                                               \
+    {"whole_fork", "SELECT $46,$47",                                                               \
      "(bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,bigint,bigint,bigint,bigint,"        \
-     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,text,bigint,bigint,text,bigint," \
-     "text,text,text,text,bigint,text,bigint,text,text,bigint,bigint,bigint,bigint,bigint,"        \
+     "bigint,bigint,bigint,bigint,bigint,bytea,bigint,bigint,bigint,bigint,bigint,text,bigint,bigint,text,"  \
+     "bigint,text,text,text,text,bigint,text,bigint,text,text,bigint,bigint,bigint,bigint,bigint,"      \
      "bigint,text,bigint,bigint,bigint,bigint,bigint,bigint,bigint)",                              \
-     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0,900000,1,'new',1,1,"      \
+     "1,0,100005,'\\x00',900000,1,900000,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0,0,900000,1,'new',1,1,"      \
      "'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,900000,0,0,1,0,'',0,1,1,1,1,1,1"},             \
     {"many_stamp", "put_stamp",                                                                    \
      "(put_stamp[],bigint)",                                                                       \
@@ -609,7 +609,7 @@
      "1)]::put_growth[],2"},                                                                       \
     {"many_branch", "put_branch",                                                                  \
      "(put_branch[])",                                                                             \
-     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0)]::put_branch[]"},                      \
+     "ARRAY[ROW(900000,1,1,0,1,5,1,1,0,0,0,0,1,'\\x00',0,0,0)]::put_branch[]"},                      \
     {"many_session", "put_session",                                                                \
      "(put_session[])",                                                                            \
      "ARRAY[ROW(900000,1,'new',1,1,'ann',0,'t',NULL,NULL,NULL,0,'',0,NULL,NULL,0,1,0,0,1,0,"       \

@@ -218,6 +218,7 @@ void import_branch_update(txn *tx, const import_branch *b)
     q_int(q, 13, b->last);
     q_int(q, 14, b->row.overlay);
     q_int(q, 15, b->row.filled);
+    q_int(q, 16, branch_seal(tx->call->hasher, &b->row));
     q_run(q);
 }
 

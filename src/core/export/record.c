@@ -88,6 +88,7 @@ static const record_column branch_columns[] = {
     {"run", NULL, COLUMN_MADE, NULL, 0},
     {"overlay", "overlay", COLUMN_OVERLAY, NULL, 0},
     {"filled", "filled", COLUMN_COUNT, NULL, 0},
+    {"seal", NULL, COLUMN_MADE, NULL, 0},
 };
 static const record_column run_columns[] = {
     {"tree", NULL, COLUMN_TREE, NULL, 0},

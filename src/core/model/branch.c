@@ -27,6 +27,7 @@
 #include "core/txn.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 /* -------------------------------------------------------------------- rows */
 
@@ -53,6 +54,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         .run = q_col_int(q, at + 17) != 0,
         .overlay = q_col_int(q, at + 18),
         .filled = q_col_int(q, at + 19),
+        .seal = q_col_int(q, at + 20),
     };
     size_t n;
     const void *tip = q_col_blob(q, at + 14, &n);
@@ -60,8 +62,7 @@ void branch_from(db_stmt *q, int at, branch_row *b)
         memcpy(b->tip, tip, HASH_LEN);
 }
 
-/* What a row must be for a walk over it to end. */
-static bool sane(const branch_row *b)
+bool branch_sane(const branch_row *b)
 {
     return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
            b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 && b->filled >= 0 &&
@@ -69,9 +70,23 @@ static bool sane(const branch_row *b)
            b->meta.jump_base <= b->meta.base;
 }
 
+int64_t branch_seal(sha *h, const branch_row *b)
+{
+    char text[320];
+    const branch_meta *m = &b->meta;
+    int n =
+        snprintf(text, sizeof text, "%lld %lld %lld %d %lld %lld %lld %lld %d %lld %lld %lld",
+                 (long long)m->id, (long long)m->tree, (long long)m->session, m->log,
+                 (long long)m->parent, (long long)m->base, (long long)b->over, (long long)b->delta,
+                 m->type, (long long)b->created, (long long)b->overlay, (long long)b->filled);
+    sha_begin(h);
+    sha_add(h, text, (size_t)n);
+    return sha_end_seal(h);
+}
+
 bool branch_came(txn *tx, const branch_row *b)
 {
-    if (!sane(b)) {
+    if (!branch_sane(b)) {
         db_fail(tx->db, RAMET_DAMAGED, "branch b%lld is damaged", (long long)b->meta.id);
         return false;
     }
@@ -174,6 +189,8 @@ static void branch_insert(txn *tx, branch_row *b)
     q_blob(q, 14, b->tip, HASH_LEN);
     q_int(q, 15, b->overlay);
     q_int(q, 16, b->filled);
+    b->seal = branch_seal(tx->call->hasher, b);
+    q_int(q, 17, b->seal);
     q_run(q);
 }
 

@@ -21,11 +21,16 @@ typedef struct branch_row {
     int64_t overlay; /* the overlay set in force on it (overlay.h); never changes */
     int64_t filled;  /* entries at the start of its path that the values of its session are meant
                         for (fill.h); never changes */
+    int64_t seal;    /* branch_seal(); 0: none */
 } branch_row;
-#define BRANCH_N_COLS 20
+#define BRANCH_N_COLS 21
 
 /* Reads BRANCH_COLS from column `at` on. */
 void branch_from(db_stmt *q, int at, branch_row *b);
+/* Whether the numbers of a row fit each other, so that a walk over it ends. */
+bool branch_sane(const branch_row *b);
+/* A short digest of what never changes about a branch, over facts that no hash chain covers. */
+int64_t branch_seal(sha *h, const branch_row *b);
 /* Checks a branch that was read for a path and adds it to the lineage cache. False when it is
  * damaged. */
 bool branch_came(txn *tx, const branch_row *b);

@@ -66,18 +66,13 @@ void session_from(db_stmt *q, arena *a, session_full *s)
 int64_t session_seal(sha *h, const session_full *s)
 {
     char text[512];
-    uint8_t out[HASH_LEN];
     int n =
         snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %d %d %s", (long long)s->no,
                  (long long)s->tree, (long long)s->parent, (long long)s->depth,
                  (long long)s->created, s->type, s->fork_side, s->fork_entry ? s->fork_entry : "");
     sha_begin(h);
     sha_add(h, text, (size_t)n);
-    sha_end(h, out);
-    int64_t seal = 0;
-    for (int i = 0; i < 7; i++)
-        seal = seal << 8 | out[i];
-    return seal;
+    return sha_end_seal(h);
 }
 
 /* A damaged index could lead to another session. */

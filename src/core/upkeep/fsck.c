@@ -117,14 +117,6 @@ fsck_branch *fsck_branch_at(const fsck *f, int64_t id)
     return f->n_branches ? bsearch(&key, f->branches, f->n_branches, sizeof key, by_branch) : NULL;
 }
 
-static bool branch_sane(const branch_row *b)
-{
-    return b->meta.id > 0 && b->meta.id <= BRANCH_MAX && b->meta.base >= 0 &&
-           b->len >= b->meta.base && b->len <= POS_MAX && b->meta.depth >= 0 &&
-           b->meta.depth <= POS_MAX &&
-           (b->meta.log == RAMET_LOG_MAIN || b->meta.log == RAMET_LOG_ADK);
-}
-
 static void sessions_load(fsck *f)
 {
     VEC(fsck_session) v = {0};
@@ -225,6 +217,8 @@ static void branch_check(fsck *f, fsck_branch *b)
     if (fault)
         fsck_fault(f, fsck_in(b, -1, NULL), "%s", fault);
     b->linked = !fault;
+    if (b->row.seal && b->row.seal != branch_seal(f->tx.call->hasher, &b->row))
+        fsck_fault(f, fsck_in(b, -1, NULL), "what it was made with is not what was written");
     if (!b->of) {
         fsck_fault(f, fsck_in(b, -1, NULL), "session number %lld, which it belongs to, is missing",
                    (long long)m->session);

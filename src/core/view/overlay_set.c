@@ -39,7 +39,6 @@ static void seal_text(sha *h, const char *s)
 int64_t overlay_seal(sha *h, int64_t tree, const overlay_row *r)
 {
     char text[320];
-    uint8_t out[HASH_LEN];
     int n = snprintf(text, sizeof text, "%lld %lld %lld %lld %lld %lld %d %lld %lld %lld",
                      (long long)tree, (long long)r->no, (long long)r->prev, (long long)r->prev2,
                      (long long)r->size, (long long)r->bytes, (int)r->action, (long long)r->key,
@@ -49,11 +48,7 @@ int64_t overlay_seal(sha *h, int64_t tree, const overlay_row *r)
     seal_text(h, r->text);
     seal_text(h, r->ties);
     seal_text(h, r->who);
-    sha_end(h, out);
-    int64_t seal = 0;
-    for (int i = 0; i < 7; i++)
-        seal = seal << 8 | out[i];
-    return seal;
+    return sha_end_seal(h);
 }
 
 bool overlay_row_from(txn *tx, db_stmt *q, int64_t tree, overlay_row *r)

@@ -39,7 +39,8 @@ static void runs_load(txn *tx, int64_t tree, int64_t session, ramet_log log, par
         out->items[i].n = out->items[i + 1].rec - out->items[i].rec;
     branch_row b;
     record_part *last = out->n ? &out->items[out->n - 1] : NULL;
-    if (last && branch_load(tx, tree, KEY_BRANCH(last->key), &b) && b.len > KEY_POS(last->key))
+    if (last && branch_load(tx, tree, KEY_BRANCH(last->key), &b) && tip_check(tx, &b) == RAMET_OK &&
+        b.len > KEY_POS(last->key))
         last->n = b.len - KEY_POS(last->key);
 }
 

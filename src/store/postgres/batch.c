@@ -65,8 +65,8 @@ static const merge merges[] = {
      "AND x.tip=u.tip AND x.live=1 ORDER BY x.id OFFSET 0) b)",
      "gh", 3, true},
     {Q_branch_add, "put_branch",
-     "ba AS (INSERT INTO branch(" BRANCH_ADD_COLS
-     ") SELECT " BRANCH_ADD_ROW(COLUMN) " FROM unnest($1::put_branch[]) u(" COLUMNS_14 ",c15,c16))",
+     "ba AS (INSERT INTO branch(" BRANCH_ADD_COLS ") SELECT " BRANCH_ADD_ROW(
+         COLUMN) " FROM unnest($1::put_branch[]) u(" COLUMNS_14 ",c15,c16,c17))",
      NULL, 1, false},
     {Q_session_add, "put_session",
      "su AS (SELECT * FROM unnest($1::put_session[]) u(" COLUMNS_14 ",c15,c16,c17,c18,c19,c20,c21,"
@@ -129,16 +129,16 @@ static const whole wholes[] = {
      "AND t.stamp=$2 AND h.tree=$1 AND h.id=$3 AND h.tip=$4 AND h.live=1 "
      "AND (h.tree,h.id)>=($1,$3)),"
      "b AS (INSERT INTO branch(" BRANCH_ADD_COLS ") SELECT $5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,"
-     "$16,$17,$10,$18,1,$17,0,$19,$20 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT "
-     "$23,1,$22,"
-     "$21 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $45,$46,$47,$48,"
-     "$49,$50 FROM g) INSERT INTO session(" SESSION_ADD_COLS
-     ") SELECT $21,$22,$23,$24,$25,$26,$27,$28,$29,"
-     "$30,$31,$32,$33,$34,$35,$36,$37,0,$38,$39,$38,$39,0,0,0,0,$40,$41,$41,0,0,0,0,$42,$43 "
+     "$16,$17,$10,$18,1,$17,0,$19,$20,$21 FROM g),d AS (INSERT INTO dir(id,kind,tree,no) SELECT "
+     "$24,1,$23,"
+     "$22 FROM g),o AS (INSERT INTO outbox(tree,session,kind,k,n,at) SELECT $46,$47,$48,$49,"
+     "$50,$51 FROM g) INSERT INTO session(" SESSION_ADD_COLS
+     ") SELECT $22,$23,$24,$25,$26,$27,$28,$29,$30,"
+     "$31,$32,$33,$34,$35,$36,$37,$38,0,$39,$40,$39,$40,0,0,0,0,$41,$42,$42,0,0,0,0,$43,$44 "
      "FROM g",
      {Q_guard_fork, Q_branch_add, Q_session_add, Q_event_add},
      4,
-     P(8) | P(10) | P(11) | P(13) | P(16) | P(25) | P(27) | P(32) | P(34) | P(37) | P(47) | P(49)},
+     P(8) | P(10) | P(11) | P(13) | P(16) | P(26) | P(28) | P(33) | P(35) | P(38) | P(48) | P(50)},
 };
 #define N_WHOLES (sizeof wholes / sizeof *wholes)
 

@@ -39,7 +39,8 @@
     F(1, id, 'i') C(2, tree, 'i') C(3, session, 'i') C(4, log, 'i') C(5, parent, 'i')              \
     C(6, base, 'i') C(7, depth, 'i') C(8, jump, 'i') C(9, jump_base, 'i') C(10, over, 'i')         \
     C(11, delta, 'i') C(12, type, 'i') C(13, created, 'i') C(14, len, 'i') C(15, tip, 'b')         \
-    C(16, live, 'i') C(17, touched, 'i') C(18, run, 'i') C(19, overlay, 'i') C(20, filled, 'i')
+    C(16, live, 'i') C(17, touched, 'i') C(18, run, 'i') C(19, overlay, 'i') C(20, filled, 'i')  \
+    C(21, seal, 'i')
 #define COPY_COLS_overlay(F, C)                                                                    \
     F(1, tree, 'i') C(2, no, 'i') C(3, prev, 'i') C(4, prev2, 'i') C(5, size, 'i')                 \
     C(6, bytes, 'i') C(7, action, 'i') C(8, k, 'i') C(9, removes, 'i') C(10, text, 't')            \
@@ -386,7 +387,8 @@
     X(meta_del, "DELETE FROM meta WHERE key=$1")                                                   \
     /* -- a branch that is being imported (core/export/import.h) */                                \
     X(import_branch, "UPDATE branch SET parent=$3,base=$4,depth=$5,jump=$6,jump_base=$7,over=$8,"  \
-                     "delta=$9,len=$10,tip=$11,live=$12,run=$13,overlay=$14,filled=$15 WHERE "      \
+                     "delta=$9,len=$10,tip=$11,live=$12,run=$13,overlay=$14,filled=$15,"           \
+                     "seal=$16 WHERE "                                                             \
                      PK("", "id"))                                                                  \
     X(import_sandbox, "INSERT INTO sandbox(id,owner,created) SELECT $1,m.user_id,CAST($3 AS BIGINT) " \
                       "FROM member m WHERE m.tree=$2 AND m.level=4 ON CONFLICT(id) DO NOTHING")

@@ -448,8 +448,11 @@ static const char step_17[] =
     "CREATE TABLE erased(tree BIGINT NOT NULL, k BIGINT NOT NULL, digest @BYTES NOT NULL,"
     " at BIGINT NOT NULL, who TEXT, why TEXT NOT NULL, PRIMARY KEY(tree,k))@SPREAD;";
 
-/* Where the changes of A2A tasks are sent to, and what was sent last (core/ext/push.c). */
+/* push: where the changes of A2A tasks are sent to, and what was sent last (core/ext/push.c). seal,
+ * of a branch: a digest of what never changes about it; 0: it was made by an older version. */
 static const char step_18[] =
+    "ALTER TABLE branch ADD COLUMN seal BIGINT NOT NULL DEFAULT 0;"
+    "@POSTGRES{ALTER TYPE put_branch ADD ATTRIBUTE seal BIGINT;}"
     "CREATE TABLE push(task TEXT NOT NULL, id TEXT NOT NULL, tree BIGINT NOT NULL,"
     " session BIGINT NOT NULL, owner TEXT NOT NULL, wire INT NOT NULL, config @BYTES NOT NULL,"
     " sent BIGINT NOT NULL, tries BIGINT NOT NULL, due BIGINT NOT NULL, created BIGINT NOT NULL,"

@@ -63,7 +63,7 @@
     "s.deleted,s.delete_op,s.purging,s.seal,s.from_title"
 #define BRANCH_COLS                                                                                \
     "b.id,b.tree,b.session,b.log,b.parent,b.base,b.depth,b.jump,b.jump_base,b.over,b.delta,"       \
-    "b.type,b.created,b.len,b.tip,b.live,b.touched,b.run,b.overlay,b.filled"
+    "b.type,b.created,b.len,b.tip,b.live,b.touched,b.run,b.overlay,b.filled,b.seal"
 #define ENTRY_COLS                                                                                 \
     "e.k,e.id,e.hash,e.role,e.channel,e.format,e.turn_id,e.author,e.client,e.created,e.text,"      \
     "e.parts,e.body,e.flags,e.peer"
@@ -80,10 +80,10 @@
     P(18) "," P(19) ",0,0,0,0," P(20) "," P(21) "," P(21) ",0,0,0,0," P(22) "," P(23)
 #define BRANCH_ADD_COLS                                                                            \
     "id,tree,session,log,parent,base,depth,jump,jump_base,over,delta,type,created,len,tip,live,"   \
-    "touched,run,overlay,filled"
+    "touched,run,overlay,filled,seal"
 #define BRANCH_ADD_ROW(P)                                                                          \
     P(1) "," P(2) "," P(3) "," P(4) "," P(5) "," P(6) "," P(7) "," P(8) "," P(9) "," P(10) ","     \
-    P(11) "," P(12) "," P(13) "," P(6) "," P(14) ",1," P(13) ",0," P(15) "," P(16)
+    P(11) "," P(12) "," P(13) "," P(6) "," P(14) ",1," P(13) ",0," P(15) "," P(16) "," P(17)
 #define ENTRY_ADD_COLS                                                                             \
     "k,tree,id,hash,role,channel,format,turn_id,author,client,created,text,parts,body,flags,peer," \
     "key_id"

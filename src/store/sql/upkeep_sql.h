@@ -20,7 +20,8 @@
     X(tree_empty, "SELECT t.tree,t.tree FROM tree t WHERE t.tree>$1 AND NOT EXISTS "               \
                   "(SELECT 1 FROM session s WHERE s.tree=t.tree) ORDER BY t.tree LIMIT $2")        \
     X(branch_detach, "UPDATE branch SET parent=0,base=0,depth=0,jump=id,jump_base=0,over=0,"       \
-                     "delta=0,len=0,tip=$3,live=0,run=0,overlay=0,filled=0 WHERE " PK("", "id"))            \
+                     "delta=0,len=0,tip=$3,live=0,run=0,overlay=0,filled=0,seal=0 "            \
+                     "WHERE " PK("", "id"))                                                        \
     /* -- fsck */                                                                                  \
     X(tree_root, "SELECT root FROM tree WHERE tree=$1")                                            \
     X(move_all, "SELECT seq,kind,f,t,fa,ta,undo_under,redo_under,at FROM move "                    \
