@@ -278,7 +278,8 @@ static void adk_follow(plan *p, bool prune)
     }
     reach_find(&p->tree, prune ? look_adk : NULL, p);
     note_list after = notes_after(p);
-    if (!v ||
+    /* What comes back beside its branch of main cannot be refused: the head can move there. */
+    if (!v || !prune ||
         log_rules_of(p->tx, RAMET_LOG_ADK)->may_hide(p->tx, &p->session.brief, &p->notes, &after))
         return;
     for (size_t i = 0; i < p->tree.n_branches; i++) {
