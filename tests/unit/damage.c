@@ -132,6 +132,7 @@ static const char *const harms[] = {
     "DELETE FROM branch WHERE id = " HEAD("other"),
     "UPDATE session SET head = 0 WHERE id = 'f'",
     "UPDATE session SET head = " HEAD("g") " WHERE id = 'f'",
+    "UPDATE session SET head = first WHERE id = 's'",
     "UPDATE session SET adk = head WHERE id = 's'",
     "UPDATE session SET adk = 0 WHERE id = 's'",
     "UPDATE session SET parent = 4711 WHERE id = 'f'",
@@ -260,6 +261,32 @@ Test(damage, every_kind_is_found)
         ok(ramet_fsck(T.call, NULL, NULL, &out));
         cr_expect_gt(out.n_all, 0, "not found: %s", harms[i]);
         look_around();
+        scratch_shut();
+    }
+}
+
+/* Reads that only one column decides: they fail, rather than show another history. */
+Test(damage, no_other_history_is_shown)
+{
+    static const char *const cases[] = {
+        "UPDATE session SET head = first WHERE id = 's'",
+        "UPDATE branch SET len = base WHERE id = (SELECT k >> 24 FROM entry WHERE id = 'p')",
+        "UPDATE branch SET id = id + 1000 WHERE id = (SELECT k >> 24 FROM entry WHERE id = 'p')"};
+    rich_store();
+    scratch_shut();
+    char sound[96];
+    snprintf(sound, sizeof sound, "%s", T.path);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ramet_page page;
+        int64_t total;
+        snprintf(T.path, sizeof T.path, "%s/harm.db", T.dir);
+        copy_file(sound, T.path);
+        sql_run(T.path, cases[i]);
+        scratch_reopen(NULL);
+        ramet_status read = ramet_read(T.call, "s", &(ramet_read_in){.limit = 100}, &page);
+        ramet_status record = ramet_record(T.call, "s", RAMET_LOG_MAIN, 0, 100, &page, &total);
+        cr_expect(read == RAMET_DAMAGED || i > 0, "%s: read", cases[i]);
+        cr_expect(record == RAMET_DAMAGED, "%s: %s", cases[i], ramet_status_code(record));
         scratch_shut();
     }
 }

@@ -304,6 +304,69 @@ Test(prune, the_adk_log_goes_along)
     sound();
 }
 
+/* Pruned while it was empty, the branch of adk comes back when ADK has begun to write elsewhere. */
+Test(prune, the_adk_log_comes_back_after_the_first_event)
+{
+    ramet_session *s;
+    ramet_prune_out out;
+    ramet_append_out appended;
+    ramet_page page;
+    int64_t total;
+    ramet_entry_in raw = {
+        .id = "r1", .role = RAMET_USER, .format = "adk", .body = "{}", .turn_id = "i1"};
+    const ramet_append_in event = {.log = RAMET_LOG_ADK, .entries = &raw, .n = 1};
+    make("o");
+    ok(ramet_append(T.call, "o", &event, &appended));
+    ok(ramet_fork(T.call, "o", &(ramet_fork_in){.id = "s", .before_turn = "i1"}, &s, NULL));
+    say("s", "a");
+    int64_t b0 = head_of("s");
+    ok(ramet_rewind(T.call, "s", &(ramet_move_in){.at = {"a", RAMET_BEFORE}}, &s, NULL));
+    prune("s", b0);
+    raw.id = "r2";
+    raw.turn_id = "i2";
+    ok(ramet_append(T.call, "s", &event, &appended));
+    ok(ramet_branch_restore(T.call, "s", b0, false, &out));
+    ok(ramet_undo(T.call, "s", NULL, &s));
+    raw.id = "r3";
+    raw.turn_id = "i3";
+    ok(ramet_append(T.call, "s", &event, &appended));
+    ok(ramet_record(T.call, "s", RAMET_LOG_ADK, 0, 0, &page, &total));
+    cr_assert_str_eq(page.entries[page.n - 1].id, "r3", "%zu events", page.n);
+    sound();
+}
+
+/* The entry that a fork inherited and replaced twice is a version, when the first of both is gone.
+ */
+Test(prune, an_inherited_original_stays_a_version)
+{
+    ramet_session *s;
+    ramet_version *v;
+    size_t n;
+    make("s");
+    say("s", "a b");
+    ok(ramet_fork(T.call, "s", &(ramet_fork_in){.id = "f"}, &s, NULL));
+    int64_t made[2];
+    for (int i = 0; i < 2; i++) {
+        tick(SECOND);
+        rewind_to("f", "a");
+        say("f", i ? "d" : "c");
+        made[i] = head_of("f");
+    }
+    ok(ramet_versions(T.call, "f", 0, "d", &v, &n));
+    cr_assert_eq(n, 3, "b c d");
+    rewind_to("f", "a"); /* empty, over an entry of the same session */
+    ok(ramet_switch(T.call, "f", made[1], NULL, &s));
+    prune("f", made[0]);
+    for (int i = 0; i < 2; i++) {
+        ok(ramet_versions(T.call, "f", 0, "d", &v, &n));
+        cr_assert_eq(n, 2, "b d");
+        cr_assert_str_eq(v[0].entry_id, "b");
+        tick(8 * DAY);
+        gc();
+    }
+    sound();
+}
+
 Test(prune, a_running_turn_keeps_its_branch)
 {
     ramet_session *s;

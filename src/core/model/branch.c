@@ -98,6 +98,16 @@ bool branch_came(txn *tx, const branch_row *b)
     return true;
 }
 
+bool head_came(txn *tx, const char *session, const branch_row *b)
+{
+    if (!branch_came(tx, b))
+        return false;
+    if (!b->live)
+        db_fail(tx->db, RAMET_DAMAGED, "branch b%lld, the head of session %s, is marked as left",
+                (long long)b->meta.id, session);
+    return b->live;
+}
+
 static bool load_by(txn *tx, sql_id statement, int64_t tree, int64_t id, branch_row *b)
 {
     db_stmt *q = db_query(tx->db, statement);
@@ -138,8 +148,12 @@ ramet_status branch_open(txn *tx, const session_brief *s, ramet_log log, int64_t
     int64_t head = log == RAMET_LOG_ADK ? s->adk : s->head;
     int64_t want = id ? id : head;
     bool found = want > 0 && branch_load(tx, s->tree, want, b);
-    if (found && b->meta.session == s->no && b->meta.log == (int)log)
-        return want == head ? RAMET_OK : pruned_check(tx, &s->access, want);
+    if (found && b->meta.session == s->no && b->meta.log == (int)log) {
+        if (want != head)
+            return pruned_check(tx, &s->access, want);
+        /* A reader has one snapshot of the session and its branch. */
+        return tx->writing || head_came(tx, s->id, b) ? RAMET_OK : txn_status(tx);
+    }
     TRY(txn_status(tx));
     if (!id && log == RAMET_LOG_MAIN) {
         db_fail(tx->db, RAMET_DAMAGED, "the head b%lld of session %s is missing", (long long)want,
@@ -194,6 +208,29 @@ static void branch_insert(txn *tx, branch_row *b)
     q_run(q);
 }
 
+/* An inherited entry that a new branch takes the place of stays one of its versions. What it takes
+ * the place of may have done so itself: the new one remembers the original, too, because the other
+ * can be pruned and removed. */
+static bool over_find(txn *tx, const branch_row *from, int64_t base, const session_brief *s,
+                      int64_t *over)
+{
+    branch_meta o;
+    branch_row replaced;
+    if (base == from->len) { /* at most an empty branch is replaced */
+        *over = from->meta.session == s->no && from->meta.base == base ? from->over : 0;
+        return true;
+    }
+    if (!path_owner(tx, &from->meta, base, &o))
+        return false;
+    *over = o.session != s->no ? o.id : 0;
+    if (!*over && o.base == base) {
+        if (!branch_lineage_load(tx, s->tree, o.id, &replaced))
+            return false;
+        *over = replaced.over;
+    }
+    return true;
+}
+
 void branch_create(txn *tx, const branch_row *from, int64_t base, const session_brief *s,
                    branch_reason why, int64_t not_before, ramet_log log, ramet_fork_type type,
                    branch_row *out)
@@ -230,13 +267,8 @@ void branch_create(txn *tx, const branch_row *from, int64_t base, const session_
         if (!path_hash(tx, from, base, out->tip))
             return;
     }
-    /* An inherited entry that this branch takes the place of stays one of its versions. */
-    if (from && why == BRANCH_NEXT && base < from->len) {
-        branch_meta o;
-        if (!path_owner(tx, &from->meta, base, &o))
-            return;
-        out->over = o.session != s->no ? o.id : 0;
-    }
+    if (from && why == BRANCH_NEXT && !over_find(tx, from, base, s, &out->over))
+        return;
     branch_insert(tx, out);
 }
 /* The cache slot for tips that this process has checked, or made itself. */

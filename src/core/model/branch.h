@@ -34,6 +34,9 @@ int64_t branch_seal(sha *h, const branch_row *b);
 /* Checks a branch that was read for a path and adds it to the lineage cache. False when it is
  * damaged. */
 bool branch_came(txn *tx, const branch_row *b);
+/* The same for a branch that its session names as a head, both read at once: a damaged session
+ * could name another one of its branches. */
+bool head_came(txn *tx, const char *session, const branch_row *b);
 bool branch_load(txn *tx, int64_t tree, int64_t id, branch_row *b);
 /* Loads only what never changes: `meta`, `over`, `delta` and `created`. */
 bool branch_lineage_load(txn *tx, int64_t tree, int64_t id, branch_row *b);

@@ -133,7 +133,7 @@ ramet_status session_open_brief(txn *tx, const char *id, need what, session_brie
         s->owner = "";
     TRY(session_opened(tx, id, found, what, &s->access));
     if (head->meta.id)
-        branch_came(tx, head);
+        head_came(tx, id, head);
     return txn_status(tx);
 }
 
@@ -159,7 +159,7 @@ ramet_status session_open_head(txn *tx, const char *id, need what, session_full 
     found = found && session_has_id(tx, &s->access, id);
     TRY(session_opened(tx, id, found, what, &s->access));
     if (head->meta.id && head->meta.session == s->no && head->meta.log == RAMET_LOG_MAIN) {
-        if (!branch_came(tx, head))
+        if (!head_came(tx, id, head))
             return txn_status(tx);
         session_cache_put_whole(tx, s, head);
         return RAMET_OK;

@@ -742,11 +742,9 @@ static ramet_status record_run(txn *tx, const char *session, ramet_log log, int6
         notes_of(tx, s.tree, s.no, &notes);
     if (notes.n_pruned)
         return record_left(tx, &s, log, from, limit, &notes, out, total);
-    if (run_find(tx, &s, log, Q_run_last, 0, &r) &&
-        branch_load(tx, s.tree, KEY_BRANCH(r.key), &b)) {
-        TRY(tip_check(tx, &b)); /* nothing else tells where the last run ends */
-        *total = r.rec + b.len - KEY_POS(r.key);
-    }
+    if (run_find(tx, &s, log, Q_run_last, 0, &r))
+        *total = r.rec + run_last_length(tx, s.tree, r.key);
+    TRY(txn_status(tx));
     collect c = {.bytes = tx->call->page_bytes, .max = (size_t)limit, .arena = tx->arena};
     c.start_bytes = arena_used(tx->arena);
     int64_t at = from;

@@ -24,6 +24,17 @@
 
 typedef VEC(record_part) part_list;
 
+int64_t run_last_length(txn *tx, int64_t tree, int64_t key)
+{
+    branch_row b;
+    if (!branch_load(tx, tree, KEY_BRANCH(key), &b))
+        db_fail(tx->db, RAMET_DAMAGED, "the record ends on branch b%lld, which is missing",
+                (long long)KEY_BRANCH(key));
+    if (txn_status(tx) != RAMET_OK || tip_check(tx, &b) != RAMET_OK || b.len < KEY_POS(key))
+        return 0;
+    return b.len - KEY_POS(key);
+}
+
 /* The runs of a log, each with the entries that it covered when it was written. */
 static void runs_load(txn *tx, int64_t tree, int64_t session, ramet_log log, part_list *out)
 {
@@ -37,11 +48,10 @@ static void runs_load(txn *tx, int64_t tree, int64_t session, ramet_log log, par
     }
     for (size_t i = 0; i + 1 < out->n; i++)
         out->items[i].n = out->items[i + 1].rec - out->items[i].rec;
-    branch_row b;
-    record_part *last = out->n ? &out->items[out->n - 1] : NULL;
-    if (last && branch_load(tx, tree, KEY_BRANCH(last->key), &b) && tip_check(tx, &b) == RAMET_OK &&
-        b.len > KEY_POS(last->key))
-        last->n = b.len - KEY_POS(last->key);
+    if (out->n) {
+        record_part *last = &out->items[out->n - 1];
+        last->n = run_last_length(tx, tree, last->key);
+    }
 }
 
 /* Adds what a part has before position `end` of its branch. */

@@ -18,6 +18,9 @@ typedef struct record_parts {
     int64_t total;
 } record_parts;
 
+/* How many entries the last run of a record covers, which begins at `key`. 0 (sticky): the branch
+ * is missing or damaged, and nothing else tells where the run ends. */
+int64_t run_last_length(txn *tx, int64_t tree, int64_t key);
 /* The record of a log without pruned entries, numbered from 0. O(runs). */
 void record_parts_of(txn *tx, const session_access *s, ramet_log log, const note_list *notes,
                      record_parts *out);
