@@ -9,6 +9,7 @@
 #include "ramet/branches.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 #include "ramet/tasks.h"
 #include "turn.h"
 
@@ -49,6 +50,7 @@ static file planted(void)
     turn_speak(t->id, "answer");
     ramet_call_prompt(T.call, NULL);
     turn_stop(t->id, RAMET_TURN_DONE);
+    ok(ramet_hold_set(T.call, "f", &(ramet_hold_in){.reason = "case 7"}, NULL));
     make("other");
     say("other", "x");
     return all_of(T.call);

@@ -306,11 +306,14 @@ static ramet_status entry_check(check *k, record *r, int64_t offset, int64_t lin
 
 /* ------------------------------------------------------------------ other rows */
 
-/* Moves, runs and notes come in the order of their keys, and so none twice. */
+/* Moves, runs, notes and holds come in the order of their keys, and so none twice. */
 static ramet_status key_check(check *k, record_kind kind, const copy_cell *row, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[kind].table];
-    const char *last = kind == RECORD_MOVE ? "seq" : kind == RECORD_RUN ? "rec" : "branch";
+    const char *last = kind == RECORD_MOVE   ? "seq"
+                       : kind == RECORD_RUN  ? "rec"
+                       : kind == RECORD_HOLD ? "kind"
+                                             : "branch";
     int64_t key[3] = {row[record_column_at(t, "session")].number,
                       kind == RECORD_RUN ? row[record_column_at(t, "log")].number : 0,
                       row[record_column_at(t, last)].number};
@@ -383,6 +386,11 @@ static const char *row_fault(import_job *j, record *r, const copy_cell *row)
 #define CELL(name) row[record_column_at(t, name)]
     json_doc d;
     int64_t branch = r->kind == RECORD_TURN ? CELL("branch").number : 0;
+    if (r->kind == RECORD_HOLD &&
+        (check_chars(j->call, "why", CELL("why").bytes, j->call->ramet->limits.reason_chars,
+                     RAMET_REASON_TOO_LONG) != RAMET_OK ||
+         (!CELL("who").null && check_id(j->call, "who", CELL("who").bytes) != RAMET_OK)))
+        return "the reason of a hold, or the name of its user, is too long";
     if (r->kind == RECORD_FEEDBACK && CELL("value").number != 1 && CELL("value").number != -1)
         return "feedback is 1 or -1";
     if (r->kind == RECORD_TURN &&
@@ -417,7 +425,8 @@ static ramet_status row_check(check *k, record *r, int64_t line)
         TRY(import_sides(j, r, line, false, &sides));
     if (!record_done(r))
         return import_damaged(j, line, "%s", r->fault);
-    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE || r->kind == RECORD_BRANCH_NOTE)
+    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE || r->kind == RECORD_BRANCH_NOTE ||
+        r->kind == RECORD_HOLD)
         TRY(key_check(k, r->kind, row, line));
     TRY(import_refs(j, r->kind, row, line, false));
     if (r->kind == RECORD_BRANCH_NOTE)

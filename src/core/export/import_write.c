@@ -514,8 +514,8 @@ static ramet_status model_read(import_job *j, const import_mark *m)
         int64_t offset = j->in.offset, line = j->in.line;
         arena_reset(j->line);
         TRY(import_next(j, &j->in, j->line, &r));
-        if (r.kind == RECORD_MEMBER)
-            continue;
+        if (r.kind == RECORD_MEMBER || r.kind == RECORD_HOLD)
+            continue; /* written by the last transaction */
         bool other_tree = r.kind == RECORD_TREE && line != m->line;
         if (other_tree || (r.kind != RECORD_TREE && r.kind != RECORD_SESSION &&
                            r.kind != RECORD_GONE && r.kind != RECORD_BRANCH)) {
