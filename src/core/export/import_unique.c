@@ -75,10 +75,19 @@ static ramet_status held_check(import_job *j, held_list *list)
     return RAMET_OK;
 }
 
+/* Most lines have no id of the file; these are told without parsing them. */
+static bool line_has_no_id(const char *text, size_t n)
+{
+    static const char *const starts[] = {"{\"type\":\"entry\"", "{\"type\":\"content\""};
+    for (size_t i = 0; i < 2; i++)
+        if (n > strlen(starts[i]) && memcmp(text, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
 static ramet_status records_hold(import_job *j, import_reader *in, arena *line, arena *kept,
                                  uint64_t part, uint64_t n_parts)
 {
-    static const char entry[] = "{\"type\":\"entry\"";
     held_list list = {0};
     for (;;) {
         record r;
@@ -90,9 +99,7 @@ static ramet_status records_hold(import_job *j, import_reader *in, arena *line, 
         TRY(st);
         if (!text)
             return held_check(j, &list);
-        if (n > sizeof entry && memcmp(text, entry, sizeof entry - 1) == 0)
-            continue;
-        if (!record_parse(&r, line, text, n, SIZE_MAX))
+        if (line_has_no_id(text, n) || !record_parse(&r, line, text, n, SIZE_MAX))
             continue; /* the first pass has read it */
         one.name = name_of(&r);
         if (!one.name || !import_ids_suspects(&j->unique, one.name, part, n_parts))
