@@ -679,8 +679,9 @@ typedef struct ramet_read_in {
     int64_t end;         /* only positions below this; 0 = all */
     ramet_view view;     /* context: what the overlays of the branch leave of it (main only);
                             `after` and `before` may name entries that it hides */
-    /* Filters entries; it must not use the call. The limit is then up to 1001, and more_before and
-     * more_after only say that the page ended before its limit because of its size. */
+    /* Filters entries by what was appended, also where the view replaces it; it must not use the
+     * call. The limit is then up to 1001, and more_before and more_after only say that the page
+     * ended before its limit because of its size. */
     bool (*want)(void *arg, const ramet_entry *e);
     void *want_arg;
 } ramet_read_in;

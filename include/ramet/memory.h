@@ -112,6 +112,9 @@ typedef struct ramet_across_in {
     int limit;               /* 1-1000; 0 = 50 */
     bool (*want)(void *arg, const ramet_entry *e); /* as in ramet_read_in */
     void *want_arg;
+    /* RAMET_VIEW_CONTEXT: what overlays leave, by those in force on the path; with `tree`, on the
+     * present path of the session that appended the entry. Else as in ramet_read_in. */
+    ramet_view view;
 } ramet_across_in;
 /* Sets only the flag of the direction that was read, and no head. O(limit log s) for s sessions,
  * plus what `want` filters out. */

@@ -89,4 +89,10 @@ is 'import: a file that has more than the store' "$(away -u ann import grown.jso
     "ramet: line 10: the session of line 4 is there already with another history, or a shorter one; nothing was imported
 5"
 
+q hold coach -m 'case 7'
+"$RAMET" export --all-users >held.jsonl
+kept() { env -u RAMET_SERVER "$RAMET" --db "$scratch/kept.db" "$@"; }
+is 'import: what is on hold stays so' "$(kept import held.jsonl --owners -q; kept -u ann rm coach 2>&1)" \
+    'ramet: session coach is on hold; release the hold first'
+
 finish

@@ -69,6 +69,31 @@ for (const version of generations) {
     assert.equal(prompt.messages[0].messageId, sent.messageId);
   }));
 
+  for (const history of ['context', 'every-turn'])
+    test(`${version}: what is hidden is in no transcript (${history}), in a fork neither, until it is revealed`, () => withAgent(version, async (s, remote) => {
+      const overlay = (entry, action) => must(s, 'POST', at('a', '/overlays'), { json: { entry_id: entry.id, action } });
+      const sent = async (id) => {
+        await told(s, id, 'recall');
+        return JSON.stringify(remote.log.at(-1).message);
+      };
+      await newSession(s, { id: 'a' });
+      await told(s, 'a', 'first of all');
+      const one = await told(s, 'a', 'my pin is 1234');
+      for (const e of one.entries) await overlay(e, 'hide');
+      const hidden = await sent('a');
+      assert.ok(/first of all/.test(hidden) && !/1234/.test(hidden), hidden);
+      const forked = await sent((await fork(s, 'a')).id);
+      assert.ok(/first of all/.test(forked) && !/1234/.test(forked), forked);
+      const last = await told(s, 'a', 'from here on');
+      await overlay(last.entries[0], 'hide_before');
+      const above = await sent('a');
+      assert.ok(/from here on/.test(above) && !/first of all|1234/.test(above), above);
+      // The record is what it was, and A2A shows it.
+      assert.match(JSON.stringify(await entries(s, 'a')), /1234/);
+      for (const o of (await must(s, 'GET', at('a', '/overlays'))).overlays) await must(s, 'DELETE', at('a', `/overlays/${o.id}`));
+      assert.match(await sent('a'), /1234/);
+    }, { settings: `,history=${history}` }));
+
   test(`${version}: one context for one branch; a fork, a rewind and an edit open new ones`, () => withAgent(version, async (s, remote) => {
     await newSession(s, { id: 'a' });
     await answer(s, 'a', 'one');

@@ -191,6 +191,38 @@ test('an import onto a full disk is refused whole, and goes on when there is roo
   }
 });
 
+test('an import with attachments onto a disk that gets full leaves nothing to be seen, and is done again', async () => {
+  if (noMounts) return { skip: noMounts };
+  const from = await start(), content = noise().repeat(40);
+  await newSession(from, { id: 'long' });
+  await append(from, 'long', Array.from({ length: 100 }, (_, i) => `${i} ${'x'.repeat(1000)}`));
+  const up = await call(from, 'POST', 'attachments?name=n.txt', { body: content, headers: { 'Content-Type': 'text/plain' } });
+  assert.equal(up.status, 201, up.text);
+  await must(from, 'POST', 'sessions/long/entries', { json: { entries: [{ role: 'user', parts: [{ type: 'file', attachment_id: up.body.id }] }] } });
+  const { text } = await call(from, 'GET', '/ramet/v1/export');
+  assert.ok(text.length > content.length);
+  await from.stop();
+  const dir = scratch('full-import');
+  mkdirSync(dir);
+  const s = await start({ db: join(dir, 's.db'), through: ['unshare', '-m', 'bash', '-c', `mount -t tmpfs -o size=${Math.ceil(text.length / 1024) + 2048}k t '${dir}' && exec "$@"`, 'full'] });
+  const inside = (...words) => run('nsenter', ['-t', String(s.pid), '-m', ...words]);
+  const full = await importing(s, text, '?upload=again');
+  assert.ok(isFull(full), full.text);
+  assert.deepEqual((await must(s, 'GET', 'sessions')).sessions, []);
+  assert.equal((await call(s, 'GET', `attachments/${up.body.id}`)).status, 404);
+  const grown = await inside('mount', '-o', 'remount,size=64m', dir);
+  assert.equal(grown.code, 0, grown.err);
+  await eventually(async () => assert.equal((await call(s, 'POST', 'sessions', { json: {} })).status, 201));
+  const { offset } = await must(s, 'GET', 'import/again');
+  assert.equal(offset, Buffer.byteLength(text), 'the upload is kept');
+  const rest = await importing(s, '', `?upload=again&offset=${offset}`);
+  assert.equal(rest.status, 200, rest.text);
+  assert.equal(rest.body.sessions_added, 1);
+  assert.equal((await call(s, 'GET', `attachments/${up.body.id}`)).text, content);
+  const checked = await inside(RAMET, 'fsck', '--db', join(dir, 's.db'));
+  assert.equal(checked.code, 0, checked.out + checked.err);
+});
+
 /** Opens a new store with ever more room (or files) until there is enough; each refusal must say why. */
 const growing = (room) => `
   for k in $(seq 0 12) $(seq 20 20 2000); do

@@ -306,6 +306,55 @@ test('channels, clients, epochs and sync across forks', async () => {
   assert.ok(h.id);
 });
 
+test('what an agent reads for its model is the context view: pages, epochs, sequence numbers, forks and sync', async () => {
+  const s = await begin();
+  const one = agent();
+  const put = (content, seq) => ok(s, 201, 'POST', `${c('x')}/entries`, { channel: 'context', contentType: 'ctx', content, seq }, one);
+  const overlay = (json, id = 'x') => ok(s, 201, 'POST', `/ramet/v1/sessions/${id}/overlays`, json);
+  const content = async (query, id = 'x') => (await page(s, id, query, one)).data.map((e) => e.content);
+  const said = await append(s, 'x', 'my pin is 1234', { seq: 1 });
+  const a = await put(['a'], 2), secret = await put(['pin 1234'], 3), long = await put(['long'], 4), d = await put(['d'], 5);
+  await append(s, 'x', 'thanks', { seq: 6 });
+  await overlay({ entry_id: secret.id, action: 'hide' });
+  await overlay({ entry_id: long.id, action: 'replace', text: 'short' });
+  await overlay({ entry_id: said.id, action: 'hide' });
+  const short = [{ role: 'AI', text: 'short' }], seen = [['a'], short, ['d']];
+  const role = (await page(s, 'x', '?channel=context', one)).data[1].content[0].role;
+  short[0].role = role;
+  for (const query of ['', '&tail=true', '&epoch=1', '&epoch=all', '&fromSeq=0', '&forks=all', `&upToEntryId=${d.id}`])
+    assert.deepEqual(await content(`?channel=context${query}`), seen, query);
+  // one entry a page, in every order: a replaced entry is a cursor as well
+  for (const query of ['', '&fromSeq=0', '&forks=all']) {
+    const got = [];
+    for (let after = ''; ;) {
+      const p = await page(s, 'x', `?channel=context&limit=1${query}${after}`, one);
+      got.push(...p.data.map((e) => e.content));
+      if (!p.afterCursor) break;
+      after = `&afterCursor=${p.afterCursor}`;
+    }
+    assert.deepEqual(got, seen, `pages of one${query}`);
+  }
+  // the reader of other channels chooses
+  const text = 'my pin is 1234';
+  assert.deepEqual(texts(await page(s, 'x', '?channel=history')), [text, 'thanks']);
+  assert.deepEqual(texts(await page(s, 'x', '?channel=history&view=record')), [text, 'thanks']);
+  for (const query of ['?channel=history&view=context', '?channel=history&view=context&fromSeq=0', '?channel=history&view=context&forks=all'])
+    assert.deepEqual(texts(await page(s, 'x', query)), ['thanks'], query);
+  assert.deepEqual(await content('?view=context'), [...seen, [{ role: 'USER', text: 'thanks' }]]);
+  assert.deepEqual(await content('?channel=context&view=record'), [['a'], ['pin 1234'], ['long'], ['d']]);
+  await refused(s, 400, 'bad_request', 'GET', `${c('x')}/entries?view=other`, undefined, one);
+  // what it read is what it has: sent back, nothing is written; grown, only the rest
+  const sync = (items) => ok(s, 200, 'POST', `${c('x')}/entries/sync`, { contentType: 'ctx', content: items }, one);
+  assert.deepEqual(await sync(seen.flat()), { epoch: 1, noOp: true, epochIncremented: false });
+  const grown = await sync([...seen.flat(), 'e']);
+  assert.deepEqual([grown.epoch, grown.epochIncremented, grown.entry.content], [1, false, ['e']]);
+  // a fork keeps what stood when it was made
+  await append(s, 'f', 'fork', { forkedAtConversationId: 'x' , forkedAtEntryId: (await append(s, 'x', 'anchor')).id });
+  await overlay({ entry_id: a.id, action: 'hide' });
+  assert.deepEqual(await content('?channel=context', 'f'), [...seen, ['e']]);
+  assert.deepEqual(await content('?channel=context'), [short, ['d'], ['e']]);
+});
+
 test('navigation: from the root, from a fork, options', async () => {
   const s = await begin();
   await append(s, 'root', 'A');

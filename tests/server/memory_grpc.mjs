@@ -599,6 +599,28 @@ test('what differs from REST: rules of HISTORY, sync, pages, blank ids, malforme
   await refused(c.call(AdminConversationsService, 'listConversations', { archivedAfter: { nanos: -1 } }, alice), 'INVALID_ARGUMENT', 'archived_after');
 });
 
+test('the channel context is the context view, by gRPC as by REST', async () => {
+  const { s, c } = await begin();
+  const d = overGrpc(c), w = agent();
+  const contents = async (o) => (await d.entries('x', { channel: 'context', ...o }, w)).value.entries.map((e) => e.content);
+  for (const content of [['a'], ['pin 1234'], ['long']])
+    assert.equal((await d.append('x', { channel: 'context', contentType: 'ctx', content }, w)).code, 'OK');
+  assert.deepEqual(await contents({}), [['a'], ['pin 1234'], ['long']]);
+  const { entries } = (await http(s, 'GET', '/ramet/v1/sessions/x/entries', { headers: alice })).body;
+  for (const json of [{ entry_id: entries[1].id, action: 'hide' }, { entry_id: entries[2].id, action: 'replace', text: 'short' }]) {
+    const r = await http(s, 'POST', '/ramet/v1/sessions/x/overlays', { headers: { ...alice, 'Content-Type': 'application/json' }, body: JSON.stringify(json) });
+    assert.equal(r.status, 201, r.text);
+  }
+  const rest = (await overRest(s).entries('x', { channel: 'context' }, w)).value.entries.map((e) => e.content);
+  for (const o of [{}, { tail: true }, { epoch: 'all' }, { forks: 'all' }]) {
+    const got = await contents(o);
+    assert.deepEqual(got, rest, JSON.stringify(o));
+    assert.deepEqual([got.length, got[0], got[1][0].text], [2, ['a'], 'short'], JSON.stringify(o));
+  }
+  const same = await d.sync('x', rest.flat(), w);
+  assert.deepEqual([same.code, same.value.noOp], ['OK', true], JSON.stringify(same));
+});
+
 test('numbers, texts and depth in content are as they were', async () => {
   const { s, c } = await begin();
   const odd = { whole: 1, large: 9007199254740991, small: -5e-324, third: 1 / 3, tenth: 0.1, big: 1e300, minus: -0, nul: 'a\0b', uni: 'ü€😀',

@@ -111,10 +111,10 @@ static void plant(void)
 
 Test(export, knows_every_column)
 {
-    static const int tables[] = {COPY_T_tree,    COPY_T_member,  COPY_T_session,    COPY_T_branch,
-                                 COPY_T_run,     COPY_T_move,    COPY_T_turn,       COPY_T_task,
-                                 COPY_T_place,   COPY_T_indexed, COPY_T_feedback,   COPY_T_verdict,
-                                 COPY_T_overlay, COPY_T_prompt,  COPY_T_branch_note};
+    static const int tables[] = {COPY_T_tree,    COPY_T_member,  COPY_T_session,     COPY_T_branch,
+                                 COPY_T_run,     COPY_T_move,    COPY_T_turn,        COPY_T_task,
+                                 COPY_T_place,   COPY_T_indexed, COPY_T_feedback,    COPY_T_verdict,
+                                 COPY_T_overlay, COPY_T_prompt,  COPY_T_branch_note, COPY_T_held};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         const copy_table *t = &copy_tables[tables[i]];
         const record_def *d = NULL;

@@ -9,6 +9,7 @@
 #include "ramet/branches.h"
 #include "ramet/merge.h"
 #include "ramet/overlays.h"
+#include "ramet/retention.h"
 #include "turn.h"
 
 #include "../lib/scratch_db.h"
@@ -539,4 +540,75 @@ Test(export_more, forged_overlays_copies_and_prompts_are_refused)
         forged(&a, cases[i].from, cases[i].to, cases[i].why);
     import_file(other.call, &a);
     sound_other();
+}
+
+/* ---------------------------------------------------------------------- holds */
+
+static size_t holds_of(ramet_call *c, const char *session)
+{
+    ramet_hold *list;
+    size_t n;
+    ok_for(c, ramet_holds(c, session, &list, &n));
+    return n;
+}
+
+Test(export_more, holds_are_restored_for_administrators)
+{
+    ramet_session *x;
+    ramet_delete_out gone;
+    ramet_hold *list;
+    size_t n;
+    ramet_call *ann = as("ann"), *ben = ramet_call_new(other.store, "ben", NULL);
+    ok_for(ann, ramet_session_create(ann, &(ramet_session_in){.id = "s"}, &x));
+    say("s", "a b");
+    fork_at("s", "a", "f");
+    fork_at("s", "a", "g");
+    ok_for(ann, ramet_hold_set(ann, "f", &(ramet_hold_in){.reason = "mine"}, NULL));
+    ok(ramet_hold_set(T.call, "f", &(ramet_hold_in){.reason = "case 7", .by = "root"}, NULL));
+    make("whole");
+    say("whole", "c");
+    ok(ramet_hold_set(T.call, "whole", &(ramet_hold_in){.tree = true}, NULL));
+
+    file all = all_of(T.call), own = file_of(ann, &(ramet_export_in){.session = NULL}),
+         part = file_of(T.call, &(ramet_export_in){.session = "f"});
+    cr_assert_not_null(strstr(all.p, "\"type\":\"hold\""));
+    cr_assert_null(strstr(own.p, "\"type\":\"hold\""), "only an administrator's export has them");
+    cr_assert_null(strstr(part.p, "\"type\":\"hold\""), "a part becomes another tree");
+
+    import_file(other.call, &all);
+    sound_other();
+    file again = all_of(other.call);
+    same_file(&all, &again);
+    ok_for(other.call, ramet_holds(other.call, "f", &list, &n));
+    cr_assert_eq(n, 2);
+    cr_assert(!list[0].administrator && list[1].administrator);
+    cr_assert_str_eq(list[0].reason, "mine");
+    cr_assert_str_eq(list[0].who, "ann");
+    cr_assert_str_eq(list[1].who, "root");
+    cr_assert_eq(holds_of(other.call, "g"), 0);
+    cr_assert_eq(holds_of(other.call, "whole"), 1);
+    refused_for(other.call, RAMET_HELD, "session",
+                ramet_session_delete(other.call, "f", false, false, &gone));
+    refused_for(other.call, RAMET_HELD, "tree",
+                ramet_session_delete(other.call, "whole", true, false, &gone));
+    ramet_call_free(ben);
+
+    other_anew();
+    ben = ramet_call_new(other.store, "ben", NULL);
+    import_file(ben, &all);
+    cr_assert_eq(holds_of(ben, "f") + holds_of(ben, "whole"), 0, "others cannot set them");
+    ramet_call_free(ben);
+
+    static const char *const damage[][3] = {
+        {"\"kind\":\"owner\"", "\"kind\":\"anyone\"", "must be one of owner|administrator"},
+        {"\"type\":\"hold\",\"session\":2", "\"type\":\"hold\",\"session\":9", "no session 9"},
+        {"\"kind\":\"administrator\"", "\"kind\":\"owner\"", "a hold is out of order"}};
+    for (size_t i = 0; i < sizeof damage / sizeof damage[0]; i++) {
+        file bad = replaced(&all, damage[i][0], damage[i][1]);
+        resign(&bad);
+        other_anew();
+        cr_assert_eq(import_bytes(other.call, bad.p, bad.n), RAMET_IMPORT_DAMAGED);
+        cr_assert(strstr(ramet_call_error(other.call)->message, damage[i][2]), "%s",
+                  ramet_call_error(other.call)->message);
+    }
 }

@@ -130,6 +130,8 @@ typedef struct row_writer {
 bool export_row_numbers(const row_writer *w, copy_cell *row);
 /* The same for the key of an entry. */
 bool export_key_number(const export_tree *t, int64_t *k);
+/* Writes the rows of a tree that become records of that kind. */
+void export_records(export_job *j, export_tree *t, record_kind kind);
 /* Whether a session of any tree is in the file, and which it is; in `j->entry`. */
 bool export_session_named(export_job *j, const export_tree *t, int64_t tree, int64_t no,
                           const char **id);
@@ -152,6 +154,7 @@ bool export_entry_end(export_job *j, const char *hash);
 void export_tree_record(export_job *j, const export_tree *t);
 void export_session_record(export_job *j, const export_tree *t, const export_session *s,
                            const copy_cell *row);
+void export_holds(export_job *j, export_tree *t); /* export_hold.c */
 void export_members(export_job *j, export_tree *t);
 
 /* ---- export_overlay.c */

@@ -57,6 +57,8 @@ static bool cell_number(const row_writer *w, const record_column *c, copy_cell *
     const export_session *s;
     switch (c->kind) {
     case COLUMN_SESSION:
+        if (w->kind == RECORD_HOLD && !v->number)
+            return true; /* of the tree */
         s = export_session_at(w->tree, v->number);
         v->number = s && s->full ? s->n : 0;
         return v->number || is(c, "merged_into");
@@ -102,7 +104,7 @@ static bool row_each(void *arg, const copy_table *table, copy_cell *row)
     return export_line(w->job);
 }
 
-static void rows_write(export_job *j, export_tree *t, record_kind kind)
+void export_records(export_job *j, export_tree *t, record_kind kind)
 {
     row_writer w = {j, t, kind};
     export_rows(t->tx, j->page, &copy_tables[record_defs[kind].table], t->tree, NULL, row_each, &w);
@@ -214,7 +216,7 @@ void export_session_record(export_job *j, const export_tree *t, const export_ses
 
 void export_members(export_job *j, export_tree *t)
 {
-    rows_write(j, t, RECORD_MEMBER);
+    export_records(j, t, RECORD_MEMBER);
 }
 
 /* Whether a branch in the file shows values of the session: the adk log, left out, may be all that
@@ -748,6 +750,7 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
     for (size_t i = 0; i < t->n_sessions; i++)
         if (t->sessions[i].n)
             session_write(j, t, &t->sessions[i]);
+    export_holds(j, t);
     for (size_t i = 0; i < t->n_branches; i++)
         if (t->branches[i].n)
             branch_write(j, t, &t->branches[i]);
@@ -758,16 +761,16 @@ ramet_status export_jsonl_tree(export_job *j, export_tree *t)
         export_pruned_runs(j, t);
         export_pruned_moves(j, t);
     } else {
-        rows_write(j, t, RECORD_RUN);
-        rows_write(j, t, RECORD_MOVE);
+        export_records(j, t, RECORD_RUN);
+        export_records(j, t, RECORD_MOVE);
     }
     export_overlays(j, t);
     rows_each(j, t, RECORD_TURN, turn_each);
     export_prompts(j, t);
     rows_each(j, t, RECORD_TASK, task_each);
     places_write(j, t);
-    rows_write(j, t, RECORD_SEARCH_TEXT);
-    rows_write(j, t, RECORD_FEEDBACK);
+    export_records(j, t, RECORD_SEARCH_TEXT);
+    export_records(j, t, RECORD_FEEDBACK);
     rows_each(j, t, RECORD_VERDICT, verdict_each);
     notes_write(j, t);
     rows_each(j, t, RECORD_TEMPLATE, template_each);

@@ -2,23 +2,20 @@
  *
  * import.h: what the files of an import share.
  *
- *   M1  The file lies in a spool. It is read twice: once to check everything that can be checked
- *       without writing, the hash of every entry included; then to write. Nothing is written before
- *       the first pass has come to its end.
- *   M2  While a tree is being written, its sessions are tombstones (G5 in core/upkeep/gc.c), and
- *       each branch is as long as the entries that were written to it, and starts on its parent
- *       only when that is complete. So at any time the store is sound, nobody sees anything of the
- *       tree, and gc removes it when the import died. The last transaction puts the sessions in
- *       place of their tombstones, after fsck's own checks of how they, their moves, records and
- *       branches refer to each other.
- *   M3  A note in `meta` ("import TREE") says which process writes a tree and until when; gc leaves
- *       the tree alone until then.
- *   M4  What is in the store already is compared and not written. So an import that was interrupted
- *       is done again from the start, and writes only what is missing.
- *   M5  Memory grows with the sessions, branches and overlays of one tree, with one batch of rows,
- *       and by some bytes for each reference from one tree to another.
- *   M6  References between trees are set when all trees are there, whichever comes first; also
- *       those that an import which died had not set yet.
+ *   M1  The file lies in a spool. It is read twice: once to check everything, the hash of every
+ *       entry and how the records of a tree fit together included; then to write. Nothing is
+ * written before the first pass has come to its end. M2  While a tree is being written, its
+ * sessions are tombstones (G5 in core/upkeep/gc.c), and each branch is as long as the entries that
+ * were written to it, and starts on its parent only when that is complete. So at any time the store
+ * is sound, nobody sees anything of the tree, and gc removes it when the import died. The last
+ * transaction puts the sessions in place of their tombstones, after fsck's own checks of how they,
+ * their moves, records and branches refer to each other have found nothing in the rows either. M3
+ * A note in `meta` ("import TREE") says which process writes a tree and until when; gc leaves the
+ * tree alone until then. M4  What is in the store already is compared and not written. So an import
+ * that was interrupted is done again from the start, and writes only what is missing. M5  Memory
+ * grows with the sessions, branches and overlays of one tree, with one batch of rows, and by some
+ * bytes for each reference from one tree to another. M6  References between trees are set when all
+ * trees are there, whichever comes first; also those that an import which died had not set yet.
  *
  * Files of other programs come into the same spool; src/foreign reads them.
  *
@@ -26,6 +23,8 @@
  *   import_read.c    lines, and the sessions and branches of a tree
  *   import_check.c   the first pass
  *   import_ids.c     in the first pass: no id is on a path twice
+ *   import_unique.c  in the first pass: no session, turn or other thing is in the file twice
+ *   import_fit.c     in the first pass: sessions, branches, moves and records fit together
  *   import_known.c   what of a tree is in the store already
  *   import_write.c   the second pass: rows in bounded transactions
  *   import_more.c    overlays, what agents were sent, origins of copies, erased entries
@@ -38,6 +37,7 @@
 #include "ramet/export.h"
 #include "core/export/import_lock.h"
 #include "core/export/record.h"
+#include "core/model/branch_note.h"
 #include "core/model/copied.h"
 #include "core/model/branch.h"
 #include "core/model/entry.h"
@@ -58,6 +58,12 @@ typedef struct import_session {
     bool gone;
     bool has_values; /* for entries that it was made with */
     int64_t line;
+    /* the first pass; the second reads the record again */
+    const char *id;
+    int type;
+    int64_t head, adk, first, first_adk, undo, redo, moves, merged_into;
+    int64_t fill_len[RAMET_LOG_ADK + 1]; /* entries that its values are meant for, by log */
+    /* the second pass */
     int64_t last[RAMET_LOG_ADK + 1]; /* the branch where its record goes on, by log */
 } import_session;
 
@@ -70,6 +76,7 @@ typedef struct import_branch {
     uint8_t at[HASH_LEN]; /* hash before it */
     int64_t line;
     size_t kids, n_kids; /* branches that start on it, in import_tree.kids, by base */
+    branch_note note;    /* note.branch 0: there is none */
     /* the second pass */
     branch_row row;
     int64_t jump;    /* number in the file of the branch that row.meta.jump names */
@@ -126,6 +133,19 @@ typedef struct import_op {
     int64_t line;
 } import_op;
 
+/* Ids that came in the first pass: those of a tree's entries, or of the file's other things. */
+typedef struct import_ids {
+    arena *arena;
+    uint64_t *bits, mask; /* a Bloom filter of all */
+    uint64_t *slots;      /* hashes of ids that came twice, or seem to; 0: free */
+    size_t n_slots, n_suspects;
+    bool all;             /* there are too many: all ids are looked at again */
+    char last[64];        /* the greatest id so far, of those that fit */
+    int64_t n_all;        /* ids that came */
+    int64_t n_again;      /* those of them that were in the filter */
+    int64_t offset, line; /* of the first entry */
+} import_ids;
+
 typedef struct import_job {
     ramet_call *call;
     import_reader in;
@@ -136,6 +156,7 @@ typedef struct import_job {
     arena *all, *tree, *line, *batch, *scratch;
     VEC(import_mark) marks;
     VEC(import_link) links; /* in `all` */
+    import_ids unique;      /* ids of the file, in `all` */
     int64_t total, done;    /* entries */
     import_tree t;
     VEC(import_op) ops; /* in `batch` */
@@ -205,36 +226,47 @@ ramet_status import_prompt(import_job *j, record *r, int64_t line, bool translat
 
 /* ---- import_ids.c */
 
-/* The ids of a tree's entries, in the first pass. */
-typedef struct import_ids {
-    arena *arena;
-    uint64_t *bits, mask; /* a Bloom filter of all */
-    uint64_t *slots;      /* hashes of ids that came twice, or seem to; 0: free */
-    size_t n_slots, n_suspects;
-    bool all;             /* there are too many: all ids are looked at again */
-    char last[64];        /* the greatest id so far, of those that fit */
-    int64_t n_again;      /* entries whose id was in the filter */
-    int64_t offset, line; /* of the first entry */
-} import_ids;
 void import_ids_begin(import_ids *ids, arena *a, int64_t n_entries);
 void import_ids_add(import_ids *ids, const char *id);
 /* RAMET_IMPORT_DAMAGED when an id is on a path twice. Reads the entries again if any may be. */
 ramet_status import_ids_check(import_job *j, const import_ids *ids);
 
+/* Suspects are looked at again in so many rounds, each with a part of them: the ids that came
+ * before, or seem to. */
+uint64_t import_ids_parts(const import_ids *ids);
+bool import_ids_suspects(const import_ids *ids, const char *id, uint64_t part, uint64_t n_parts);
+
+/* ---- import_unique.c */
+
+/* Notes an id of the file, in the first pass. */
+void import_unique_begin(import_job *j);
+void import_unique_add(import_job *j, record *r);
+/* RAMET_IMPORT_DAMAGED when two records have one id. Reads the file again if any may have. */
+ramet_status import_unique_check(import_job *j);
+
 /* ---- the passes */
 
 ramet_status import_check(import_job *j);
+/* Whether the records of a tree fit together. `order` is import_order(); its runs and moves begin
+ * at that line. */
+ramet_status import_fit(import_job *j, const size_t *order, int64_t offset, int64_t line);
 /* Whether the store has the whole tree (*known), nothing of it, or something else of it, which is
  * RAMET_IMPORT_CONFLICT. After its branches were read. */
 ramet_status import_known(import_job *j, const import_mark *m, bool *known);
 /* Whether a turn or task of the store has the id. One that an import which died has left, in a tree
  * that nobody sees, does not count: *left_in is that tree, else 0. */
 bool import_id_taken(txn *tx, record_kind kind, const char *id, int64_t *left_in);
+/* RAMET_IMPORT_CONFLICT when the store has the attachment with another content. */
+ramet_status import_attachment_free(import_job *j, const char *id, const uint8_t sha256[HASH_LEN],
+                                    int64_t line);
 /* RAMET_IMPORT_CONFLICT when the store has another thing of that kind with the id. */
 ramet_status import_id_free(import_job *j, record_kind kind, const char *id, int64_t line);
 ramet_status import_tree_write(import_job *j, const import_mark *m);
 ramet_status import_tree_end(import_job *j, const import_mark *m);
 ramet_status import_links_write(import_job *j);
+/* The row of an empty branch with these numbers; then, for all of a tree, their lineage. */
+void import_branch_number(import_branch *b, int64_t tree, int64_t id, int64_t session);
+void import_lineage(import_tree *t, const size_t *order);
 /* Length, tip and marks of a branch, as they are by now. */
 void import_branch_update(txn *tx, const import_branch *b);
 /* Inserts a row by its table. */

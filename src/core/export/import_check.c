@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The first pass of an import: every line, every hash, every reference (import.h). How sessions,
- * moves and records fit together is checked by fsck's own code before they become visible
- * (import_end.c); what a damaged file has there is found here already, by the hash of the file.
+ * The first pass of an import: every line, every hash, every reference (import.h). At the end of a
+ * tree its sessions, moves and records must fit together (import_fit.c), and at the end of the file
+ * nothing may be in it twice (import_unique.c).
  */
 #include "core/export/import.h"
 
@@ -29,8 +29,9 @@ typedef struct check {
     uint32_t *slots;          /* index into `wanted` + 1, by hash */
     size_t n_slots, n_found;
     VEC(bool) found;
-    int64_t last[3];   /* the key of the last move, run or note */
-    int64_t favourite; /* the last session whose favourite came */
+    int64_t logs_offset, logs_line; /* where its runs and moves begin; 0: it has none */
+    int64_t last[3];                /* the key of the last move, run or note */
+    int64_t favourite;              /* the last session whose favourite came */
     const char *name;
     int64_t size, came;
     uint8_t sha256[HASH_LEN];
@@ -214,6 +215,8 @@ static ramet_status attachment_check(check *k, record *r, int64_t line)
         (owner[0] && check_id(c, "owner", owner) != RAMET_OK))
         return import_damaged(j, line, "attachment %s has a name, type or owner that is too long",
                               id);
+    if (!k->known)
+        TRY(import_attachment_free(j, id, k->sha256, line));
     k->found.items[i] = true;
     k->n_found++;
     k->name = k->wanted.items[i];
@@ -303,11 +306,14 @@ static ramet_status entry_check(check *k, record *r, int64_t offset, int64_t lin
 
 /* ------------------------------------------------------------------ other rows */
 
-/* Moves, runs and notes come in the order of their keys, and so none twice. */
+/* Moves, runs, notes and holds come in the order of their keys, and so none twice. */
 static ramet_status key_check(check *k, record_kind kind, const copy_cell *row, int64_t line)
 {
     const copy_table *t = &copy_tables[record_defs[kind].table];
-    const char *last = kind == RECORD_MOVE ? "seq" : kind == RECORD_RUN ? "rec" : "branch";
+    const char *last = kind == RECORD_MOVE   ? "seq"
+                       : kind == RECORD_RUN  ? "rec"
+                       : kind == RECORD_HOLD ? "kind"
+                                             : "branch";
     int64_t key[3] = {row[record_column_at(t, "session")].number,
                       kind == RECORD_RUN ? row[record_column_at(t, "log")].number : 0,
                       row[record_column_at(t, last)].number};
@@ -321,7 +327,7 @@ static ramet_status key_check(check *k, record_kind kind, const copy_cell *row, 
 }
 
 /* After the references were checked. That a pruned branch is no head, and that no path needs what
- * was pruned, is checked by fsck. */
+ * was pruned, is checked at the end of the tree. */
 static ramet_status note_check(check *k, const copy_cell *row, int64_t line)
 {
     const copy_table *t = &copy_tables[COPY_T_branch_note];
@@ -341,6 +347,8 @@ static ramet_status note_check(check *k, const copy_cell *row, int64_t line)
         return import_damaged(j, line, "a branch that was pruned has a time, a number and a place");
     if (CELL("favourite"))
         k->favourite = session;
+    j->t.branches[branch - 1].note = (branch_note){
+        .branch = branch, .name = "", .state = (note_state)CELL("state"), .keep = CELL("keep")};
 #undef CELL
     return RAMET_OK;
 }
@@ -371,11 +379,42 @@ static bool template_fits(import_job *j, const copy_cell *row)
     return fits;
 }
 
+/* What fsck looks at in single rows, after the references were checked. NULL: nothing is wrong. */
+static const char *row_fault(import_job *j, record *r, const copy_cell *row)
+{
+    const copy_table *t = &copy_tables[record_defs[r->kind].table];
+#define CELL(name) row[record_column_at(t, name)]
+    json_doc d;
+    int64_t branch = r->kind == RECORD_TURN ? CELL("branch").number : 0;
+    if (r->kind == RECORD_HOLD &&
+        (check_chars(j->call, "why", CELL("why").bytes, j->call->ramet->limits.reason_chars,
+                     RAMET_REASON_TOO_LONG) != RAMET_OK ||
+         (!CELL("who").null && check_id(j->call, "who", CELL("who").bytes) != RAMET_OK)))
+        return "the reason of a hold, or the name of its user, is too long";
+    if (r->kind == RECORD_FEEDBACK && CELL("value").number != 1 && CELL("value").number != -1)
+        return "feedback is 1 or -1";
+    if (r->kind == RECORD_TURN &&
+        (!branch || j->t.branches[branch - 1].session != CELL("session").number ||
+         j->t.branches[branch - 1].log != RAMET_LOG_MAIN))
+        return "the branch of the turn is not one of its session";
+    if (r->kind == RECORD_TASK &&
+        (CELL("data").null ||
+         !json_parse(r->arena, CELL("data").bytes, CELL("data").n, SIZE_MAX, &d, NULL) ||
+         !json_is(&d.nodes[0], JSON_OBJECT)))
+        return "the data of a task is an object";
+    if (r->kind == RECORD_VERDICT &&
+        (CELL("winner").number < -1 ||
+         CELL("winner").number >= (int64_t)json_get(&r->doc, r->doc.nodes, "sides")->count))
+        return "the winner of a verdict is one of its sides, or -1";
+#undef CELL
+    return NULL;
+}
+
 static ramet_status row_check(check *k, record *r, int64_t line)
 {
     import_job *j = k->j;
     copy_cell row[RECORD_COLUMNS];
-    const char *sides;
+    const char *sides, *fault;
     if (record_defs[r->kind].table < 0)
         return import_damaged(j, line, "this Ramet keeps no records of the type \"%s\"",
                               record_defs[r->kind].type);
@@ -386,17 +425,15 @@ static ramet_status row_check(check *k, record *r, int64_t line)
         TRY(import_sides(j, r, line, false, &sides));
     if (!record_done(r))
         return import_damaged(j, line, "%s", r->fault);
-    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE || r->kind == RECORD_BRANCH_NOTE)
+    if (r->kind == RECORD_RUN || r->kind == RECORD_MOVE || r->kind == RECORD_BRANCH_NOTE ||
+        r->kind == RECORD_HOLD)
         TRY(key_check(k, r->kind, row, line));
     TRY(import_refs(j, r->kind, row, line, false));
     if (r->kind == RECORD_BRANCH_NOTE)
         return note_check(k, row, line);
     const copy_table *t = &copy_tables[record_defs[r->kind].table];
-    if (r->kind == RECORD_FEEDBACK) {
-        int64_t v = row[record_column_at(t, "value")].number;
-        if (v != 1 && v != -1)
-            return import_damaged(j, line, "feedback is 1 or -1");
-    }
+    if ((fault = row_fault(j, r, row)))
+        return import_damaged(j, line, "%s", fault);
     if (r->kind == RECORD_MEMBER) {
         const char *user = row[record_column_at(t, "user_id")].bytes;
         if (check_id(j->call, "user", user) != RAMET_OK)
@@ -444,6 +481,8 @@ static ramet_status tree_done(check *k, int64_t line)
     if (k->n_found != k->wanted.n)
         return import_damaged(j, j->t.line, "entries refer to %zu attachments, and %zu are there",
                               k->wanted.n, k->n_found);
+    if (!k->known)
+        TRY(import_fit(j, k->order, k->logs_offset, k->logs_line));
     k->sessions += j->t.have_full;
     k->entries += j->t.have_entries;
     k->mark.known = k->known;
@@ -462,6 +501,8 @@ static void tree_begin(check *k, int64_t offset, int64_t line)
     k->stage = RECORD_TREE;
     k->known = k->ready = false;
     k->owners = k->favourite = 0;
+    k->logs_offset = 0;
+    k->logs_line = 1;
     memset(&k->wanted, 0, sizeof k->wanted);
     memset(&k->found, 0, sizeof k->found);
     k->slots = NULL;
@@ -480,6 +521,7 @@ static ramet_status tree_record(check *k, record *r, int64_t offset, int64_t lin
     if (r->kind == RECORD_TREE) {
         TRY(tree_done(k, line));
         tree_begin(k, offset, line);
+        import_unique_add(j, r);
         return import_model(j, r, line);
     }
     if (k->stage < 0 || stage < k->stage)
@@ -493,6 +535,11 @@ static ramet_status tree_record(check *k, record *r, int64_t offset, int64_t lin
         k->mark.contents_offset = offset;
         k->mark.contents_line = line;
     }
+    if ((stage == RECORD_RUN || stage == RECORD_MOVE) && !k->logs_offset) {
+        k->logs_offset = offset;
+        k->logs_line = line;
+    }
+    import_unique_add(j, r);
     if (k->stage != stage)
         memset(k->last, 0xff, sizeof k->last); /* below every key */
     k->stage = stage;
@@ -567,7 +614,7 @@ static ramet_status end_check(check *k, record *r, int64_t line)
                               (long long)k->trees, (long long)k->sessions, (long long)k->entries);
     if (reader_next(j, &j->in, &n, &st))
         return import_damaged(j, line + 1, "something follows the end of the file");
-    return st;
+    return st == RAMET_OK ? import_unique_check(j) : st;
 }
 
 static ramet_status lines_check(check *k)
@@ -595,6 +642,7 @@ ramet_status import_check(import_job *j)
     j->in.digest = sha_new();
     sha_begin(j->in.digest);
     reader_seek(&j->in, 0, 1);
+    import_unique_begin(j);
     ramet_status st = lines_check(&k);
     sha_free(j->in.digest);
     sha_free(k.content);

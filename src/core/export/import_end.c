@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The last transaction of a tree's import: its sessions take the place of their tombstones, and it
- * gets its members, its id and its events (M2 in import.h). Before it is committed, fsck's checks
- * of everything but the content of branches, which the first pass has checked, must find nothing.
+ * gets its members, its holds, its id and its events (M2 in import.h). Before it is committed,
+ * fsck's checks of everything but the content of branches, which the first pass has checked, must
+ * find nothing.
  */
 #include "core/call.h"
 #include "core/check.h"
@@ -135,6 +136,24 @@ static void member_put(ending *e, const char *user, int64_t level, int64_t since
     q_run(q);
 }
 
+/* In the last transaction: gc would keep what a dead import left on hold. */
+static ramet_status holds_put(ending *e)
+{
+    import_job *j = e->j;
+    for (;;) {
+        record r;
+        copy_cell row[RECORD_COLUMNS];
+        int64_t line = e->in.line;
+        arena_reset(j->line);
+        TRY(import_next(j, &e->in, j->line, &r));
+        if (r.kind != RECORD_HOLD)
+            return RAMET_OK;
+        record_row(&r, row);
+        TRY(import_refs(j, RECORD_HOLD, row, line, true));
+        import_row_add(e->tx, COPY_T_held, row);
+    }
+}
+
 /* Their records are read once more: rows of many sessions are not kept in memory. */
 static ramet_status sessions_put(ending *e)
 {
@@ -158,7 +177,7 @@ static ramet_status sessions_put(ending *e)
         else if (r.kind == RECORD_GONE)
             n++;
     }
-    return RAMET_OK;
+    return j->user ? RAMET_OK : holds_put(e);
 }
 
 /* -------------------------------------------------------------- tree and branches */

@@ -97,11 +97,24 @@ void import_ids_add(import_ids *ids, const char *id)
 {
     uint64_t h = id_hash(id);
     size_t n = strlen(id);
+    ids->n_all++;
     bool rises = n < sizeof ids->last && strcmp(id, ids->last) > 0;
     if (filter_add(ids, h) && !rises)
         suspect_add(ids, h);
     if (rises)
         memcpy(ids->last, id, n + 1);
+}
+
+bool import_ids_suspects(const import_ids *ids, const char *id, uint64_t part, uint64_t n_parts)
+{
+    uint64_t h = id_hash(id);
+    return (h >> 8) % n_parts == part && (ids->all || suspect_known(ids, h));
+}
+
+uint64_t import_ids_parts(const import_ids *ids)
+{
+    int64_t n = ids->all ? ids->n_all : ids->n_again + (int64_t)ids->n_suspects;
+    return (uint64_t)n / MAX_HELD + 1;
 }
 
 /* ------------------------------------------------------------------- the second look */
@@ -177,8 +190,7 @@ static ramet_status entries_hold(import_job *j, round *r)
         const char *id = record_text(&rec, "id");
         int64_t branch = record_int(&rec, "branch", 1, j->t.have_branches),
                 position = record_int(&rec, "position", 0, POS_MAX);
-        uint64_t h = id_hash(id);
-        if ((h >> 8) % r->n_parts != r->part || (!r->ids->all && !suspect_known(r->ids, h)))
+        if (!import_ids_suspects(r->ids, id, r->part, r->n_parts))
             continue;
         held_id one = {arena_strdup(r->kept, id), branch, position, line};
         VEC_PUSH(r->kept, &r->held, one);
@@ -188,9 +200,8 @@ static ramet_status entries_hold(import_job *j, round *r)
 
 ramet_status import_ids_check(import_job *j, const import_ids *ids)
 {
-    int64_t n = ids->all ? j->t.have_entries : ids->n_again + (int64_t)ids->n_suspects;
     ramet_status st = RAMET_OK;
-    round r = {.ids = ids, .n_parts = (uint64_t)n / MAX_HELD + 1};
+    round r = {.ids = ids, .n_parts = import_ids_parts(ids)};
     for (; ids->n_again && st == RAMET_OK && r.part < r.n_parts; r.part++) {
         if (!import_tick(j, "check", 0))
             return import_stopped(j);

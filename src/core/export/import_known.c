@@ -10,6 +10,7 @@
  */
 #include "core/export/import.h"
 
+#include "core/attachment/attachment.h"
 #include "core/call.h"
 #include "core/model/key.h"
 #include "core/session/session_open.h"
@@ -223,4 +224,24 @@ ramet_status import_id_free(import_job *j, record_kind kind, const char *id, int
                      "line %lld: the %s %s is there already, in another session; nothing was "
                      "imported",
                      (long long)line, record_defs[kind].type, id);
+}
+
+ramet_status import_attachment_free(import_job *j, const char *id, const uint8_t sha256[HASH_LEN],
+                                    int64_t line)
+{
+    txn tx;
+    attachment_row have;
+    if (!txn_read(&tx, j->call))
+        return j->call->err.status;
+    tx.arena = j->scratch;
+    arena_reset(j->scratch);
+    bool differs = attachment_load(&tx, id, &have) && memcmp(have.sha, sha256, HASH_LEN) != 0;
+    tx.arena = j->call->arena;
+    TRY(txn_done(&tx, RAMET_OK));
+    if (!differs)
+        return RAMET_OK;
+    return call_fail(j->call, RAMET_IMPORT_CONFLICT, "attachment",
+                     "line %lld: attachment %s is there already with another content; nothing was "
+                     "imported",
+                     (long long)line, id);
 }

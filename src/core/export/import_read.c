@@ -254,11 +254,29 @@ static ramet_status session_model(import_job *j, record *r, int64_t line)
         TRY(session_limits(j, line, row));
         TRY(session_rest(j, r, line));
     }
-    const copy_cell *values = &row[record_column_at(t, "fill")];
-    import_session s = {.parent = row[record_column_at(t, "parent")].number,
-                        .has_values = !values->null,
-                        .created = row[record_column_at(t, "created")].number,
-                        .line = line};
+#define CELL(name) row[record_column_at(t, name)]
+    import_session s = {.parent = CELL("parent").number,
+                        .has_values = !CELL("fill").null,
+                        .created = CELL("created").number,
+                        .line = line,
+                        .id = arena_strdup(j->tree, CELL("id").bytes),
+                        .type = (int)CELL("type").number,
+                        .head = CELL("head").number,
+                        .adk = CELL("adk").number,
+                        .first = CELL("first").number,
+                        .first_adk = CELL("first_adk").number,
+                        .undo = CELL("undo").number,
+                        .redo = CELL("redo").number,
+                        .moves = CELL("moves").number,
+                        .merged_into = CELL("merged_into").number};
+    fill values = {.n = 0};
+    if (s.has_values && !r->fault[0])
+        fill_parse(j->call->hasher, j->line, CELL("fill").bytes, &values);
+#undef CELL
+    for (size_t i = 0; i < values.n; i++)
+        for (int log = RAMET_LOG_MAIN; log <= RAMET_LOG_ADK; log++)
+            if (values.levels[i].len[log] > s.fill_len[log])
+                s.fill_len[log] = values.levels[i].len[log];
     return session_add(j, r, line, &s, row[record_column_at(t, "no")].number);
 }
 

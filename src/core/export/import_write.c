@@ -51,10 +51,24 @@ static int64_t number_next(txn *tx, db_kind kind, int64_t before, int64_t *at)
     return db_number(tx->db, kind, at);
 }
 
-/* B3 in core/model/branch.c. */
-static void lineage_make(import_job *j, const size_t *order)
+void import_branch_number(import_branch *b, int64_t tree, int64_t id, int64_t session)
 {
-    import_tree *t = &j->t;
+    b->row = (branch_row){.meta = {.id = id,
+                                   .tree = tree,
+                                   .session = session,
+                                   .base = b->base,
+                                   .log = b->log,
+                                   .type = b->type},
+                          .created = b->created,
+                          .len = b->base,
+                          .touched = b->touched,
+                          .filled = b->filled};
+    memcpy(b->row.tip, b->start, HASH_LEN);
+}
+
+/* B3 in core/model/branch.c. */
+void import_lineage(import_tree *t, const size_t *order)
+{
     for (int64_t i = 0; i < t->have_branches; i++) {
         import_branch *b = &t->branches[order[i]];
         branch_meta *m = &b->row.meta;
@@ -89,17 +103,7 @@ static void numbers_take(import_job *j, txn *tx, bool *unordered)
     for (int64_t i = 0; i < t->have_branches; i++) {
         import_branch *b = &t->branches[i];
         id = number_next(tx, DB_BRANCH, id, NULL);
-        b->row = (branch_row){.meta = {.id = id,
-                                       .tree = t->tree,
-                                       .session = t->sessions[b->session - 1].no,
-                                       .base = b->base,
-                                       .log = b->log,
-                                       .type = b->type},
-                              .created = b->created,
-                              .len = b->base,
-                              .touched = b->touched,
-                              .filled = b->filled};
-        memcpy(b->row.tip, b->start, HASH_LEN);
+        import_branch_number(b, t->tree, id, t->sessions[b->session - 1].no);
     }
 }
 
@@ -184,7 +188,7 @@ static ramet_status claim_run(txn *tx, void *arg)
     arena_reset(j->scratch);
     numbers_take(j, &own, &unordered);
     TRY(txn_status(tx));
-    lineage_make(j, import_order(j));
+    import_lineage(t, import_order(j));
     tree_add(j, &own);
     import_lock(&own, t->tree, j->host);
     for (int64_t i = 0; i < t->have_sessions; i++)
@@ -510,8 +514,8 @@ static ramet_status model_read(import_job *j, const import_mark *m)
         int64_t offset = j->in.offset, line = j->in.line;
         arena_reset(j->line);
         TRY(import_next(j, &j->in, j->line, &r));
-        if (r.kind == RECORD_MEMBER)
-            continue;
+        if (r.kind == RECORD_MEMBER || r.kind == RECORD_HOLD)
+            continue; /* written by the last transaction */
         bool other_tree = r.kind == RECORD_TREE && line != m->line;
         if (other_tree || (r.kind != RECORD_TREE && r.kind != RECORD_SESSION &&
                            r.kind != RECORD_GONE && r.kind != RECORD_BRANCH)) {

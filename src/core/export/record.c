@@ -67,6 +67,14 @@ static const record_column session_columns[] = {
     {"from_title", "from_title", COLUMN_SHORT, NULL, 0},
     {"fill", "values", COLUMN_MAYBE, NULL, 0},
 };
+static const record_column held_columns[] = {
+    {"tree", NULL, COLUMN_TREE, NULL, 0},
+    {"session", "session", COLUMN_SESSION, NULL, 0},
+    {"kind", "kind", COLUMN_WORD, "owner|administrator", 0},
+    {"who", "who", COLUMN_USER, NULL, 0},
+    {"at", "at", COLUMN_INT, NULL, 0},
+    {"why", "why", COLUMN_SHORT, NULL, 0},
+};
 static const record_column branch_columns[] = {
     {"id", "n", COLUMN_NUMBER, NULL, 0},
     {"tree", NULL, COLUMN_TREE, NULL, 0},
@@ -227,6 +235,7 @@ const record_def record_defs[RECORD_KINDS] = {
     [RECORD_MEMBER] = {"member", ROWS(member)},
     [RECORD_SESSION] = {"session", ROWS(session)},
     [RECORD_GONE] = {"gone", -1, NULL, 0},
+    [RECORD_HOLD] = {"hold", ROWS(held)},
     [RECORD_BRANCH] = {"branch", ROWS(branch)},
     [RECORD_ENTRY] = {"entry", -1, NULL, 0},
     [RECORD_ERASED] = {"erased", -1, NULL, 0},

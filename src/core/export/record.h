@@ -31,6 +31,7 @@ typedef enum {
     RECORD_MEMBER,
     RECORD_SESSION,
     RECORD_GONE, /* among the sessions: a place in the tree, and nothing more */
+    RECORD_HOLD, /* of whole trees, in an administrator's export */
     RECORD_BRANCH,
     RECORD_ENTRY,
     RECORD_ERASED, /* among the entries: what is left of one */

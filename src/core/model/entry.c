@@ -197,6 +197,23 @@ const char *parts_of_text(arena *a, const char *text)
     return buf_keep(&b, a);
 }
 
+ramet_entry entry_keep(arena *a, const ramet_entry *e)
+{
+    ramet_entry out = *e;
+    const char **text[] = {&out.id,      &out.text,    &out.parts,  &out.format, &out.body,
+                           &out.turn_id, &out.channel, &out.author, &out.client, &out.state_delta};
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
+        *text[i] = arena_strdup(a, *text[i]);
+    if (e->usage) {
+        ramet_usage *u = arena_alloc(a, sizeof *u);
+        *u = *e->usage;
+        u->currency = arena_strdup(a, u->currency);
+        out.usage = u;
+    }
+    out.erased = erased_keep(a, e->erased);
+    return out;
+}
+
 const ramet_erased *erased_keep(arena *a, const ramet_erased *e)
 {
     if (!e)

@@ -76,6 +76,15 @@ static void sessions_load(txn *tx, arena *a, reach_tree *t)
     t->n_sessions = v.n;
 }
 
+void reach_sort(arena *a, reach_tree *t)
+{
+    t->down = arena_array(a, t->n_branches, sizeof *t->down);
+    for (size_t i = 0; i < t->n_branches; i++)
+        t->down[i] = &t->branches[i];
+    if (t->n_branches)
+        qsort(t->down, t->n_branches, sizeof *t->down, down_order);
+}
+
 static void branches_load(txn *tx, arena *a, reach_tree *t)
 {
     VEC(reach_branch) v = {0};
@@ -95,11 +104,7 @@ static void branches_load(txn *tx, arena *a, reach_tree *t)
     }
     t->branches = v.items;
     t->n_branches = v.n;
-    t->down = arena_array(a, v.n, sizeof *t->down);
-    for (size_t i = 0; i < v.n; i++)
-        t->down[i] = &v.items[i];
-    if (v.n)
-        qsort(t->down, v.n, sizeof *t->down, down_order);
+    reach_sort(a, t);
 }
 
 static void notes_load(txn *tx, arena *a, reach_tree *t)

@@ -42,6 +42,9 @@ typedef struct reach_tree {
 /* Loads all sessions, branches and notes of a tree. Fails with RAMET_DAMAGED if the tree is
  * inconsistent: nothing is removed from such a tree. */
 void reach_load(txn *tx, arena *a, int64_t tree, reach_tree *t);
+/* Sorts the branches of a tree that was filled in otherwise, with sessions and branches in order.
+ */
+void reach_sort(arena *a, reach_tree *t);
 reach_session *reach_session_at(const reach_tree *t, int64_t no);
 reach_branch *reach_branch_at(const reach_tree *t, int64_t id);
 /* The branch was made with its session: it says where the session was forked. */

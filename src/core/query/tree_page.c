@@ -22,6 +22,7 @@
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/txn.h"
+#include "core/view/context.h"
 
 #include <stdlib.h>
 
@@ -34,6 +35,7 @@ typedef struct run {
     int64_t first, last; /* times of the first and last entry */
     int64_t bound;       /* its next entry is not older than this; backwards: not newer */
     branch_row *path;    /* the path that its entries must be on; loaded when needed */
+    context *view;       /* its context view; opened when needed */
     const char *key;     /* key of `next`, without the prefix */
     ramet_entry *next;   /* NULL: not read yet */
 } run;
@@ -47,7 +49,8 @@ typedef struct tree_page {
     bool back, by_key;
     run **heap;
     size_t n;
-    arena *keep; /* memory of the answer */
+    VEC(context *) views; /* to be closed */
+    arena *keep;          /* memory of the answer */
     arena *scratch;
 } tree_page;
 
@@ -122,6 +125,20 @@ static branch_row *run_path(tree_page *w, run *r)
     return r->path;
 }
 
+/* Whether the overlays on the path of its run leave the entry, which then says what they say. No
+ * statement may be open. */
+static bool entry_shown(tree_page *w, run *r, ramet_entry *e)
+{
+    if (w->in->view != RAMET_VIEW_CONTEXT)
+        return true;
+    if (!r->view) {
+        r->view = arena_alloc(w->tx->arena, sizeof *r->view);
+        context_open(w->tx, run_path(w, r), r->view);
+        VEC_PUSH(w->tx->arena, &w->views, r->view);
+    }
+    return context_filter(w->tx, r->view, e, 1, w->keep) == 1;
+}
+
 typedef struct looking {
     tree_page *page;
     run *run;
@@ -156,7 +173,7 @@ static bool run_look(tree_page *w, run *r)
             r->hi = l.found ? l.found->position : lo;
         else
             r->lo = l.found ? l.found->position + 1 : hi;
-        if (l.found) {
+        if (l.found && entry_shown(w, r, l.found)) {
             r->next = l.found;
             r->bound = l.found->created;
             return true;
@@ -261,7 +278,7 @@ static bool run_key(tree_page *w, run *r)
         e.owner_no = o.session;
         if (!entry_wanted(w, &e))
             continue;
-        if (key_passed(w, r->key, e.id))
+        if (key_passed(w, r->key, e.id) || !entry_shown(w, r, &e))
             continue;
         r->next = arena_alloc(tx->arena, sizeof *r->next);
         *r->next = e;
@@ -383,6 +400,8 @@ static ramet_status tree_page_run(txn *tx, const char *session, const ramet_acro
     for (size_t i = w.n / 2; i-- > 0;)
         heap_sink(&w, i);
     page_fill(&w, limit, out);
+    for (size_t i = 0; i < w.views.n; i++)
+        context_close(w.views.items[i]);
     arena_free(w.scratch);
     return txn_status(tx);
 }

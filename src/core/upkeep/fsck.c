@@ -86,11 +86,6 @@ fsck_location fsck_in(const fsck_branch *b, int64_t position, const char *entry)
                            .entry = entry};
 }
 
-static fsck_location at_session(const fsck_session *s)
-{
-    return (fsck_location){.session = s->row.id, FSCK_NOWHERE};
-}
-
 /* ----------------------------------------------------------------------- rows */
 
 static int by_session(const void *a, const void *b)
@@ -125,7 +120,7 @@ static void sessions_load(fsck *f)
     while (q_row(q)) {
         fsck_session s = {0};
         session_from(q, f->tx.arena, &s.row);
-        fsck_read_ok(f, at_session(&s), "reading the session");
+        fsck_read_ok(f, fsck_at_session(&s), "reading the session");
         VEC_PUSH(f->tx.arena, &v, s);
     }
     f->sessions = v.items;
@@ -236,12 +231,6 @@ static void branch_check(fsck *f, fsck_branch *b)
 
 /* ------------------------------------------------------------------- sessions */
 
-static bool branch_of(const fsck *f, const fsck_session *s, int64_t id, int log)
-{
-    const fsck_branch *b = fsck_branch_at(f, id);
-    return b && b->row.meta.session == s->row.no && b->row.meta.log == log;
-}
-
 static void heads_check(fsck *f, const fsck_session *s)
 {
     const struct {
@@ -254,9 +243,9 @@ static void heads_check(fsck *f, const fsck_session *s)
                 {"head of the adk log", s->row.adk, RAMET_LOG_ADK, false},
                 {"first branch of the adk log", s->row.first_adk, RAMET_LOG_ADK, false}};
     for (size_t i = 0; i < sizeof refs / sizeof refs[0]; i++) {
-        fsck_location at = at_session(s);
+        fsck_location at = fsck_at_session(s);
         at.branch = refs[i].id ? refs[i].id : -1;
-        if ((refs[i].id || refs[i].needed) && !branch_of(f, s, refs[i].id, refs[i].log))
+        if ((refs[i].id || refs[i].needed) && !fsck_has_branch(f, s, refs[i].id, refs[i].log))
             fsck_fault(f, at, "its %s is missing", refs[i].name);
     }
 }
@@ -266,185 +255,69 @@ static void session_check(fsck *f, const fsck_session *s, int64_t root)
     const fsck_session *p = s->row.parent ? session_at(f, s->row.parent) : NULL;
     int64_t depth = p && p->row.depth >= 0 && p->row.depth < INT32_MAX ? p->row.depth + 1 : 0;
     if (s->row.purging < 2 && (!s->row.id || !s->row.id[0]))
-        fsck_fault(f, at_session(s), "session number %lld has no id", (long long)s->row.no);
+        fsck_fault(f, fsck_at_session(s), "session number %lld has no id", (long long)s->row.no);
     if (s->row.parent && !p)
-        fsck_fault(f, at_session(s), "session number %lld, which it was forked from, is missing",
+        fsck_fault(f, fsck_at_session(s),
+                   "session number %lld, which it was forked from, is missing",
                    (long long)s->row.parent);
     else if (s->row.depth != depth)
-        fsck_fault(f, at_session(s), "its depth is %lld and should be %lld",
+        fsck_fault(f, fsck_at_session(s), "its depth is %lld and should be %lld",
                    (long long)s->row.depth, (long long)depth);
     if ((s->row.parent == 0) != (s->row.no == root))
-        fsck_fault(f, at_session(s),
+        fsck_fault(f, fsck_at_session(s),
                    s->row.parent ? "it is the root of its tree and has a parent"
                                  : "it has no parent and is not the root of its tree");
     if (s->row.purging < 2 && s->row.seal != session_seal(f->tx.call->hasher, &s->row))
-        fsck_fault(f, at_session(s), "where it was forked from is not what was written");
+        fsck_fault(f, fsck_at_session(s), "where it was forked from is not what was written");
     if (!s->row.purging)
         heads_check(f, s);
 }
 
-/* ---------------------------------------------------------------------- moves */
-
-typedef struct move_row {
-    int64_t kind, from, to, undo_under, redo_under, at;
-} move_row;
-
-/* The moves so far, and the tops of both stacks after them (M2). */
-typedef struct move_log {
-    VEC(move_row) rows;
-    int64_t undo, redo;
-    int64_t first;             /* the session's first branch */
-    const fsck_branch *newest; /* of main */
-} move_log;
-
-/* Whether the row can follow the moves before it; updates the tops. */
-static bool move_follows(move_log *l, const move_row *m)
-{
-    int64_t top = m->kind == RAMET_MOVE_UNDO ? l->undo : l->redo, seq = (int64_t)l->rows.n + 1;
-    bool fits = m->from == (l->rows.n ? l->rows.items[l->rows.n - 1].to : l->first);
-    if (m->kind != RAMET_MOVE_UNDO && m->kind != RAMET_MOVE_REDO) {
-        fits = fits && m->undo_under == l->undo && m->redo_under == 0;
-        l->undo = seq;
-        l->redo = 0;
-        return fits;
-    }
-    if (!top)
-        return false;
-    const move_row *back = &l->rows.items[top - 1];
-    fits = fits && m->to == back->from;
-    if (m->kind == RAMET_MOVE_UNDO) {
-        fits = fits && m->redo_under == l->redo && m->undo_under == 0;
-        l->undo = back->undo_under;
-        l->redo = seq;
-    } else {
-        fits = fits && m->undo_under == l->undo && m->redo_under == 0;
-        l->undo = seq;
-        l->redo = back->redo_under;
-    }
-    return fits && l->undo >= 0 && l->undo <= seq && l->redo >= 0 && l->redo <= seq;
-}
-
-static void branch_name(const fsck *f, int64_t id)
-{
-    fsck_branch *b = fsck_branch_at(f, id);
-    if (b)
-        b->named = true;
-}
-
-/* The kind of a move determines the type of the branch that it made; a sync may make any of
- * them. */
-static bool type_fits(int64_t kind, int type)
-{
-    if (kind == RAMET_MOVE_SYNC)
-        return type >= RAMET_EXPLICIT && type <= RAMET_AUTO_REGENERATE;
-    return type == (kind == RAMET_MOVE_EDIT         ? RAMET_AUTO_EDIT
-                    : kind == RAMET_MOVE_REGENERATE ? RAMET_AUTO_REGENERATE
-                                                    : RAMET_EXPLICIT);
-}
-
-/* The first move to a branch created it; so branches are ordered as their moves. */
-static const char *made_fault(move_log *l, const move_row *m, const fsck_branch *from,
-                              const fsck_branch *b)
-{
-    const fsck_branch *before = l->newest;
-    if (m->kind == RAMET_MOVE_UNDO || m->kind == RAMET_MOVE_REDO || m->kind == RAMET_MOVE_SWITCH)
-        return "leads to a branch that it cannot have made";
-    if (!type_fits(m->kind, b->row.meta.type))
-        return "made a branch of another type";
-    if (b->row.created != m->at)
-        return "made a branch of another time";
-    if (b->row.meta.log != RAMET_LOG_MAIN)
-        return NULL;
-    /* A merge may bring those of its source along, and gc removes those of pruned branches. */
-    if (from && m->kind != RAMET_MOVE_MERGE && !from->removed && !b->removed &&
-        (b->row.overlay == from->row.overlay) != (m->kind != RAMET_MOVE_OVERLAY))
-        return "made a branch with other overlays";
-    /* A merge may bring more entries of the template along. */
-    if (from && m->kind != RAMET_MOVE_MERGE && !from->removed && !b->removed &&
-        b->row.filled !=
-            (from->row.filled < b->row.meta.base ? from->row.filled : b->row.meta.base))
-        return "made a branch that is filled otherwise";
-    l->newest = b;
-    if (before && (b->row.created < before->row.created ||
-                   (b->row.created == before->row.created && b->row.meta.id < before->row.meta.id)))
-        return "made a branch that is older than the one before it";
-    return NULL;
-}
-
-/* Checks the destination of a move in each log. An adk log begins without a move. */
-static void made_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l, const move_row *m)
-{
-    branch_name(f, q_col_int(q, 2));
-    branch_name(f, q_col_int(q, 4));
-    for (int i = 3; i < 6; i += 2) {
-        const fsck_branch *to = fsck_branch_at(f, q_col_int(q, i));
-        const char *fault =
-            to && !to->named ? made_fault(l, m, fsck_branch_at(f, m->from), to) : NULL;
-        if (fault)
-            fsck_fault(f, at_session(s), "move %lld %s", (long long)q_col_int(q, 0), fault);
-        branch_name(f, q_col_int(q, i));
-    }
-}
-
-static bool move_check(fsck *f, const fsck_session *s, db_stmt *q, move_log *l)
-{
-    int64_t seq = q_col_int(q, 0);
-    move_row m = {q_col_int(q, 1), q_col_int(q, 2), q_col_int(q, 3),
-                  q_col_int(q, 6), q_col_int(q, 7), q_col_int(q, 8)};
-    if (seq != (int64_t)l->rows.n + 1) {
-        fsck_fault(f, at_session(s), "move %lld of its head log is missing",
-                   (long long)l->rows.n + 1);
-        return false;
-    }
-    if (m.kind < RAMET_MOVE_REWIND || m.kind > RAMET_MOVE_OVERLAY) {
-        fsck_fault(f, at_session(s), "move %lld is of no known kind", (long long)seq);
-        return false;
-    }
-    for (int i = 2; i < 6; i++) {
-        int64_t id = q_col_int(q, i);
-        bool adk = i > 3;
-        if ((id || !adk) && !branch_of(f, s, id, adk ? RAMET_LOG_ADK : RAMET_LOG_MAIN))
-            fsck_fault(f, at_session(s), "move %lld names branch b%lld, which is missing",
-                       (long long)seq, (long long)id);
-    }
-    made_check(f, s, q, l, &m);
-    if (!move_follows(l, &m)) {
-        fsck_fault(f, at_session(s), "move %lld does not follow from the moves before it",
-                   (long long)seq);
-        return false;
-    }
-    VEC_PUSH(f->tx.arena, &l->rows, m);
-    return true;
-}
+/* ----------------------------------------------------------------------- logs */
 
 static void moves_check(fsck *f, const fsck_session *s)
 {
-    move_log l = {.first = s->row.first, .newest = fsck_branch_at(f, s->row.first)};
-    if (l.newest &&
-        (l.newest->row.meta.type != s->row.type || l.newest->row.created != s->row.created))
-        fsck_fault(f, fsck_in(l.newest, -1, NULL), "it was not made with its session");
-    branch_name(f, s->row.first);
-    branch_name(f, s->row.first_adk);
+    fsck_moves l;
+    fsck_moves_begin(f, s, f->tx.arena, &l);
     db_stmt *q = db_query(f->tx.db, Q_move_all);
     q_int(q, 1, f->tree);
     q_int(q, 2, s->row.no);
-    while (q_row(q))
-        if (!move_check(f, s, q, &l)) {
+    while (q_row(q)) {
+        fsck_move m = {.seq = q_col_int(q, 0),
+                       .kind = q_col_int(q, 1),
+                       .from = q_col_int(q, 2),
+                       .to = q_col_int(q, 3),
+                       .from_adk = q_col_int(q, 4),
+                       .to_adk = q_col_int(q, 5),
+                       .undo_under = q_col_int(q, 6),
+                       .redo_under = q_col_int(q, 7),
+                       .at = q_col_int(q, 8)};
+        if (!fsck_moves_add(f, s, &l, &m)) {
             q_end(q);
             return;
         }
-    if (!fsck_read_ok(f, at_session(s), "reading its head log"))
-        return;
-    branch_name(f, s->row.head);
-    branch_name(f, s->row.adk);
-    size_t n = l.rows.n;
-    if ((int64_t)n != s->row.moves)
-        fsck_fault(f, at_session(s), "its head log has %lld moves and should have %lld",
-                   (long long)n, (long long)s->row.moves);
-    else if (n && l.rows.items[n - 1].to != s->row.head)
-        fsck_fault(f, at_session(s), "its head is not where its last move went");
-    if (l.undo != s->row.undo || l.redo != s->row.redo)
-        fsck_fault(f, at_session(s), "its undo or redo stack is wrong");
+    }
+    if (fsck_read_ok(f, fsck_at_session(s), "reading its head log"))
+        fsck_moves_end(f, s, &l);
+}
+
+static void record_check(fsck *f, const fsck_session *s)
+{
+    fsck_record k;
+    fsck_record_begin(&k);
+    db_stmt *q = db_query(f->tx.db, Q_run_all);
+    q_int(q, 1, f->tree);
+    q_int(q, 2, s->row.no);
+    while (k.good && q_row(q)) {
+        int64_t log = q_col_int(q, 0);
+        fsck_run r = {.log = log == RAMET_LOG_MAIN || log == RAMET_LOG_ADK ? (int)log : -1,
+                      .rec = q_col_int(q, 1),
+                      .key = q_col_int(q, 2)};
+        fsck_record_add(f, s, &k, &r);
+    }
+    q_end(q);
+    if (fsck_read_ok(f, fsck_at_session(s), "reading its record"))
+        fsck_record_end(f, s, &k);
 }
 
 /* ---------------------------------------------------------------------- turns */
@@ -459,14 +332,14 @@ static void turns_check(fsck *f, const fsck_session *s)
     while (q_row(q)) {
         const char *id = q_col_text(q, 0);
         int64_t branch = q_col_int(q, 3), status = q_col_int(q, 8);
-        fsck_location at = at_session(s);
+        fsck_location at = fsck_at_session(s);
         at.branch = branch;
-        if (!branch_of(f, s, branch, RAMET_LOG_MAIN))
+        if (!fsck_has_branch(f, s, branch, RAMET_LOG_MAIN))
             fsck_fault(f, at, "the branch that turn %s writes to is missing", id);
         if (status < RAMET_TURN_RUNNING || status > RAMET_TURN_INTERRUPTED)
             fsck_fault(f, at, "turn %s has no known status", id);
     }
-    fsck_read_ok(f, at_session(s), "reading its turns");
+    fsck_read_ok(f, fsck_at_session(s), "reading its turns");
 }
 
 /* ---------------------------------------------------------------------- tasks */
@@ -482,59 +355,12 @@ static void tasks_check(fsck *f, const fsck_session *s)
         arena_reset(f->entry);
         if (!data || !json_parse(f->entry, data, strlen(data), SIZE_MAX, &d, NULL) ||
             !json_is(&d.nodes[0], JSON_OBJECT))
-            fsck_fault(f, at_session(s), "the data of task %s is damaged", id ? id : "");
+            fsck_fault(f, fsck_at_session(s), "the data of task %s is damaged", id ? id : "");
     }
-    fsck_read_ok(f, at_session(s), "reading its tasks");
+    fsck_read_ok(f, fsck_at_session(s), "reading its tasks");
 }
 
-/* --------------------------------------------------------------------- record */
-
-typedef struct run {
-    int64_t rec, key;
-    int log;
-} run;
-
-/* Checks a run of `n` entries: they must continue where the record left that branch. */
-static bool run_take(fsck *f, const fsck_session *s, const run *r, int64_t n, bool last)
-{
-    fsck_branch *b = fsck_branch_at(f, KEY_BRANCH(r->key));
-    if (!b || !b->sane || b->row.meta.session != s->row.no || b->row.meta.log != r->log)
-        return false;
-    if (n < (last ? 0 : 1) || b->recorded != KEY_POS(r->key) || n > b->row.len - b->recorded)
-        return false;
-    b->recorded += n;
-    b->last = last;
-    return true;
-}
-
-static void record_check(fsck *f, const fsck_session *s)
-{
-    run before = {.log = -1};
-    bool good = true, open = false;
-    db_stmt *q = db_query(f->tx.db, Q_run_all);
-    q_int(q, 1, f->tree);
-    q_int(q, 2, s->row.no);
-    while (good && q_row(q)) {
-        int64_t log = q_col_int(q, 0);
-        run r = {.log = (int)log, .rec = q_col_int(q, 1), .key = q_col_int(q, 2)};
-        bool same = open && r.log == before.log;
-        good =
-            (log == RAMET_LOG_MAIN || log == RAMET_LOG_ADK) && r.rec >= 0 && (same || r.rec == 0);
-        if (good && open)
-            good = run_take(f, s, &before, (same ? r.rec : s->entries[before.log]) - before.rec,
-                            !same);
-        before = r;
-        open = true;
-    }
-    q_end(q);
-    if (good && open)
-        good = run_take(f, s, &before, s->entries[before.log] - before.rec, true);
-    if (fsck_read_ok(f, at_session(s), "reading its record") && !good)
-        fsck_fault(f, at_session(s), "its record does not follow its branches");
-}
-
-/* Called after the records of all sessions were checked. */
-static void recorded_check(fsck *f, const fsck_branch *b)
+void fsck_recorded(fsck *f, const fsck_branch *b)
 {
     if (!b->of || b->of->row.purging || !b->sane)
         return;
@@ -581,6 +407,17 @@ static void verdicts_check(fsck *f)
 
 /* ---------------------------------------------------------------------- trees */
 
+void fsck_model(fsck *f, int64_t root)
+{
+    if (f->n_sessions && !session_at(f, root))
+        fsck_fault(f, (fsck_location){FSCK_NOWHERE}, "the root of tree number %lld is missing",
+                   (long long)f->tree);
+    for (size_t i = 0; i < f->n_branches; i++)
+        branch_check(f, &f->branches[i]);
+    for (size_t i = 0; i < f->n_sessions; i++)
+        session_check(f, &f->sessions[i], root);
+}
+
 void fsck_tree(fsck *f)
 {
     db_stmt *q = db_query(f->tx.db, Q_tree_root);
@@ -591,14 +428,9 @@ void fsck_tree(fsck *f)
     branches_load(f);
     fsck_notes_load(f);
     fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading a tree");
-    if (f->n_sessions && !session_at(f, root))
-        fsck_fault(f, (fsck_location){FSCK_NOWHERE}, "the root of tree number %lld is missing",
-                   (long long)f->tree);
-    for (size_t i = 0; i < f->n_branches; i++)
-        branch_check(f, &f->branches[i]);
+    fsck_model(f, root);
     for (size_t i = 0; i < f->n_sessions; i++) {
         const fsck_session *s = &f->sessions[i];
-        session_check(f, s, root);
         if (s->row.purging)
             continue;
         moves_check(f, s);
@@ -613,7 +445,7 @@ void fsck_tree(fsck *f)
     fsck_templates(f);
     fsck_values(f);
     for (size_t i = 0; i < f->n_branches && !f->stopped; i++) {
-        recorded_check(f, &f->branches[i]);
+        fsck_recorded(f, &f->branches[i]);
         if (f->branches[i].sane &&
             (!f->wanted || f->wanted(f->wanted_arg, f->branches[i].row.meta.id)))
             fsck_content(f, &f->branches[i]);

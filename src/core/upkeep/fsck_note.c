@@ -21,21 +21,15 @@ void fsck_notes_load(fsck *f)
 }
 
 /* A pruned branch is never a head, and no remaining path needs what was pruned of it (N2). */
-void fsck_notes(fsck *f)
+void fsck_notes_of(fsck *f, reach_tree *t)
 {
-    reach_tree t;
-    reach_load(&f->tx, f->tx.arena, f->tree, &t);
-    if (db_status(f->tx.db) != RAMET_OK) {
-        db_clear(f->tx.db); /* the branches are damaged, which was reported */
-        return;
-    }
-    for (size_t i = 0; i < t.n_sessions; i++)
-        t.sessions[i].dead = t.sessions[i].purging != 0;
-    for (size_t i = 0; i < t.n_branches; i++)
-        t.branches[i].out = t.branches[i].note && t.branches[i].note->state != NOTE_KEPT;
-    reach_find(&t, NULL, NULL);
-    for (size_t i = 0; i < t.n_branches; i++) {
-        const reach_branch *b = &t.branches[i];
+    for (size_t i = 0; i < t->n_sessions; i++)
+        t->sessions[i].dead = t->sessions[i].purging != 0;
+    for (size_t i = 0; i < t->n_branches; i++)
+        t->branches[i].out = t->branches[i].note && t->branches[i].note->state != NOTE_KEPT;
+    reach_find(t, NULL, NULL);
+    for (size_t i = 0; i < t->n_branches; i++) {
+        const reach_branch *b = &t->branches[i];
         const fsck_branch *row = fsck_branch_at(f, b->id);
         if (!b->out || b->of->dead || !row)
             continue;
@@ -44,4 +38,14 @@ void fsck_notes(fsck *f)
         else if (b->note->keep < b->need)
             fsck_fault(f, fsck_in(row, b->note->keep, NULL), "it was pruned, and a path needs it");
     }
+}
+
+void fsck_notes(fsck *f)
+{
+    reach_tree t;
+    reach_load(&f->tx, f->tx.arena, f->tree, &t);
+    if (db_status(f->tx.db) == RAMET_OK)
+        fsck_notes_of(f, &t);
+    else
+        db_clear(f->tx.db); /* the branches are damaged, which was reported */
 }

@@ -51,21 +51,36 @@ void fsck_templates(fsck *f)
     fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading the templates of a tree");
 }
 
-/* What the branches of a session may be filled up to. */
-typedef struct fill_reach {
-    int64_t session, len[2];
-    bool used; /* by a branch that the session began with */
-} fill_reach;
+void fsck_values_of(fsck *f, fsck_fill *list, size_t n)
+{
+    for (size_t i = 0; i < f->n_branches; i++) {
+        const fsck_branch *b = &f->branches[i];
+        int64_t filled = b->row.filled;
+        bool fits = !filled || !b->of || b->of->row.purging;
+        for (size_t k = 0; k < n; k++)
+            if (list[k].session == b->row.meta.session) {
+                fits = fits || filled <= list[k].len[b->row.meta.log];
+                list[k].used = list[k].used || filled;
+            }
+        if (!fits)
+            fsck_fault(f, fsck_in(b, -1, NULL), "it is filled with values that there are not");
+    }
+    for (size_t k = 0; k < n; k++)
+        if (!list[k].used)
+            fsck_fault(f, (fsck_location){FSCK_NOWHERE},
+                       "the session with the number %lld has values that nothing is filled with",
+                       (long long)list[k].session);
+}
 
 void fsck_values(fsck *f)
 {
-    VEC(fill_reach) v = {0};
+    VEC(fsck_fill) v = {0};
     db_stmt *q = db_query(f->tx.db, Q_fill_of_tree);
     q_int(q, 1, f->tree);
     while (q_row(q)) {
         fill values;
         arena_reset(f->entry);
-        fill_reach r = {.session = q_col_int(q, 0)};
+        fsck_fill r = {.session = q_col_int(q, 0)};
         const char *text = q_keep_text(q, 1, f->entry);
         if (!fill_parse(f->tx.call->hasher, f->entry, text, &values))
             fsck_fault(f, (fsck_location){FSCK_NOWHERE},
@@ -78,21 +93,5 @@ void fsck_values(fsck *f)
         VEC_PUSH(f->tx.arena, &v, r);
     }
     fsck_read_ok(f, (fsck_location){FSCK_NOWHERE}, "reading the values of a tree's sessions");
-    for (size_t i = 0; i < f->n_branches; i++) {
-        const fsck_branch *b = &f->branches[i];
-        int64_t filled = b->row.filled;
-        bool fits = !filled || !b->of || b->of->row.purging;
-        for (size_t k = 0; k < v.n; k++)
-            if (v.items[k].session == b->row.meta.session) {
-                fits = fits || filled <= v.items[k].len[b->row.meta.log];
-                v.items[k].used = v.items[k].used || filled;
-            }
-        if (!fits)
-            fsck_fault(f, fsck_in(b, -1, NULL), "it is filled with values that there are not");
-    }
-    for (size_t k = 0; k < v.n; k++)
-        if (!v.items[k].used)
-            fsck_fault(f, (fsck_location){FSCK_NOWHERE},
-                       "the session with the number %lld has values that nothing is filled with",
-                       (long long)v.items[k].session);
+    fsck_values_of(f, v.items, v.n);
 }

@@ -95,23 +95,6 @@ typedef struct collect {
     VEC(ramet_entry) v;
 } collect;
 
-ramet_entry entry_keep(arena *a, const ramet_entry *e)
-{
-    ramet_entry out = *e;
-    const char **text[] = {&out.id,      &out.text,    &out.parts,  &out.format, &out.body,
-                           &out.turn_id, &out.channel, &out.author, &out.client, &out.state_delta};
-    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++)
-        *text[i] = arena_strdup(a, *text[i]);
-    if (e->usage) {
-        ramet_usage *u = arena_alloc(a, sizeof *u);
-        *u = *e->usage;
-        u->currency = arena_strdup(a, u->currency);
-        out.usage = u;
-    }
-    out.erased = erased_keep(a, e->erased);
-    return out;
-}
-
 static size_t collect_bytes(const collect *c)
 {
     return c->bytes ? c->bytes : PAGE_BYTES;
@@ -206,18 +189,26 @@ static bool span_take(void *arg, ramet_entry *e)
 }
 
 /* What is shown of a span that is wanted, in memory of its own, which is emptied first;
- * span->seen is the last position that was read. */
+ * span->seen is the last position that was read. What is wanted is decided by what was appended: an
+ * entry that is replaced has lost its body. */
 static void span_read(txn *tx, const context *view, const sieve *of, int64_t from, int64_t to,
                       collect *span)
 {
-    size_t taken = 0;
+    size_t taken = 0, at = 0;
+    VEC(int64_t) wanted = {0}; /* positions */
     arena_reset(span->arena);
     *span = (collect){.arena = span->arena, .seen = from - 1};
     path_read(tx, view->head, from, to, span->arena, span_take, span);
-    span->v.n = context_filter(tx, view, span->v.items, span->v.n, span->arena);
     for (size_t i = 0; i < span->v.n; i++)
         if (sieve_takes(of, &span->v.items[i]))
+            VEC_PUSH(span->arena, &wanted, span->v.items[i].position);
+    span->v.n = context_filter(tx, view, span->v.items, span->v.n, span->arena);
+    for (size_t i = 0; i < span->v.n && at < wanted.n; i++) {
+        while (at < wanted.n && wanted.items[at] < span->v.items[i].position)
+            at++;
+        if (at < wanted.n && wanted.items[at] == span->v.items[i].position)
             span->v.items[taken++] = span->v.items[i];
+    }
     span->v.n = taken;
 }
 

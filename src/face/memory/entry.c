@@ -65,6 +65,8 @@ static bool epoch_look(void *arg, const ramet_entry *e)
 ramet_view memory_view(const memory_sieve *s)
 {
     bool is_context = s->channel && strcmp(s->channel, "context") == 0;
+    if (s->has_view)
+        return s->view;
     return is_context ? RAMET_VIEW_CONTEXT : RAMET_VIEW_SHOWN;
 }
 
@@ -142,6 +144,21 @@ static bool epoch_read(request *q, asked *a)
     return true;
 }
 
+static bool view_read(request *q, asked *a)
+{
+    const char *view = request_query(q, "view");
+    if (!view || !*view)
+        return true;
+    a->of.has_view = true;
+    if (strcmp(view, "context") == 0)
+        a->of.view = RAMET_VIEW_CONTEXT;
+    else if (strcmp(view, "record") == 0)
+        a->of.view = RAMET_VIEW_RECORD;
+    else
+        return bad(q, "view must be record or context");
+    return true;
+}
+
 static bool asked_read(request *q, asked *a)
 {
     const char *forks = request_query(q, "forks");
@@ -156,7 +173,7 @@ static bool asked_read(request *q, asked *a)
     if ((a->after != NULL) + (a->before != NULL) + a->tail > 1)
         return bad(q, "only one of afterCursor, beforeCursor and tail can be given");
     face_query_int(q, "fromSeq", &a->of.from_seq);
-    return channel_read(q, a) && epoch_read(q, a);
+    return channel_read(q, a) && epoch_read(q, a) && view_read(q, a);
 }
 
 /* Whether the client may read channels in a conversation that another client created. */
@@ -375,13 +392,23 @@ static const char *seq_key(arena *a, int64_t seq)
     return arena_printf(a, "seq %010lld", (long long)seq);
 }
 
-static void cursor_set(entry_page *p, arena *a, const ramet_entry *e)
+/* The sequence number of an entry; one that an overlay replaces has it in the record. */
+static int64_t seq_of(request *q, const ramet_entry *e)
 {
     memory_body b;
-    memory_body_read(a, e, &b);
+    ramet_entry *record;
+    if (!memory_body_read(q->arena, e, &b) &&
+        ramet_across_entry(q->call, face_path(q, "conversationId"), NULL, e->branch, e->position,
+                           &record) == RAMET_OK)
+        memory_body_read(q->arena, record, &b);
+    return b.seq;
+}
+
+static void cursor_set(request *q, entry_page *p, const ramet_entry *e)
+{
     p->cursor = *e;
     p->cursor.id = arena_strdup(p->own, e->id);
-    p->cursor_key = p->asked.of.from_seq < 0 ? NULL : seq_key(p->own, b.seq);
+    p->cursor_key = p->asked.of.from_seq < 0 ? NULL : seq_key(p->own, seq_of(q, e));
     p->has_cursor = true;
 }
 
@@ -402,7 +429,8 @@ static bool across_read(request *q, entry_page *p, ramet_page *page)
                           .end = a->end,
                           .limit = (int)p->left,
                           .want = memory_sieve_takes,
-                          .want_arg = &of};
+                          .want_arg = &of,
+                          .view = memory_view(&of)};
     if (a->of.from_seq >= 0) {
         in.key_from = seq_key(q->arena, a->of.from_seq);
         in.key_to = seq_key(q->arena, UINT32_MAX);
@@ -428,7 +456,7 @@ static request_piece across_forward(request *q, entry_page *p)
     }
     if (over)
         return page_end(q, p);
-    cursor_set(p, q->arena, &page.entries[page.n - 1]);
+    cursor_set(q, p, &page.entries[page.n - 1]);
     p->with_cursor = false;
     return PIECE_MORE;
 }
@@ -445,7 +473,7 @@ static request_piece across_backward(request *q, entry_page *p)
         if (over && first)
             return entries_write(q, p, page.entries, page.n) ? page_end(q, p) : PIECE_FAILED;
         if (page.n)
-            cursor_set(p, q->arena, &page.entries[0]);
+            cursor_set(q, p, &page.entries[0]);
         p->left -= page.n;
         if (over)
             break;
@@ -477,7 +505,7 @@ static bool across_begin(request *q, entry_page *p)
                                     : memory_entry_find(q->call, q->arena, a->id, id);
     if (!e || (a->end && e->position >= a->end) || !memory_sieve_takes(&a->of, e))
         return cursor_missing(q, a, a->after ? "afterCursor" : "beforeCursor", id);
-    cursor_set(p, q->arena, e);
+    cursor_set(q, p, e);
     return true;
 }
 

@@ -281,20 +281,29 @@ bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out)
     return true;
 }
 
-/* Writes an entry of another face as a history entry of this one. */
-static void foreign_content(request *q, const ramet_entry *e)
+/* An entry of another face as a history entry of this one. */
+static const char *foreign_content(arena *a, const ramet_entry *e)
 {
     const char *role = e->role == RAMET_USER ? "USER" : e->role == RAMET_SYSTEM ? "SYSTEM" : "AI";
-    jw_key(&q->writer, "content");
-    jw_array(&q->writer);
-    jw_object(&q->writer);
-    jw_kstr(&q->writer, "role", role);
+    buf out;
+    json_writer w;
+    buf_init(&out, (size_t)1 << 30);
+    jw_init(&w, &out, 0);
+    jw_array(&w);
+    jw_object(&w);
+    jw_kstr(&w, "role", role);
     if (*e->text)
-        jw_kstr(&q->writer, "text", e->text);
+        jw_kstr(&w, "text", e->text);
     if (!*e->text || strstr(e->parts, "\"tool_"))
-        jw_kraw(&q->writer, "events", e->parts);
-    jw_end_object(&q->writer);
-    jw_end_array(&q->writer);
+        jw_kraw(&w, "events", e->parts);
+    jw_end_object(&w);
+    jw_end_array(&w);
+    return buf_keep(&out, a);
+}
+
+const char *memory_content(arena *a, const ramet_entry *e, const memory_body *b)
+{
+    return b->content ? b->content : foreign_content(a, e);
 }
 
 static void entry_write(request *q, const char *session, const ramet_entry *e,
@@ -317,10 +326,7 @@ static void entry_write(request *q, const char *session, const ramet_entry *e,
     if (b.seq >= 0)
         jw_kint(&q->writer, "seq", b.seq);
     jw_kstr(&q->writer, "contentType", own && b.content_type ? b.content_type : "history");
-    if (own)
-        jw_kraw(&q->writer, "content", b.content);
-    else
-        foreign_content(q, e);
+    jw_kraw(&q->writer, "content", memory_content(q->arena, e, &b));
     if (indexed->text) {
         jw_kstr(&q->writer, "indexedContent", indexed->text);
         native_ktime(&q->writer, "indexedAt", indexed->at);

@@ -54,6 +54,9 @@ typedef struct memory_body {
     const char *content_type, *agent, *content;
     int64_t epoch, seq; /* -1: none */
 } memory_body;
+/* The items of an entry as JSON: those that were sent, or the role and text of an entry of another
+ * face, or of one that an overlay replaces. */
+const char *memory_content(arena *a, const ramet_entry *e, const memory_body *b);
 bool memory_body_read(arena *a, const ramet_entry *e, memory_body *out);
 /* Entries of a session as JSON objects, into the open array. False: the answer is filled in. */
 bool memory_entries_write(request *q, const char *session, const ramet_entry *list, size_t n,
@@ -82,11 +85,14 @@ typedef struct memory_sieve {
     bool everybody;   /* channels of all clients */
     int64_t epoch;    /* of context entries; -1: any */
     int64_t from_seq; /* -1: any */
+    bool has_view;    /* the caller chose one: */
+    ramet_view view;
     arena *scratch;
     int64_t highest; /* highest epoch seen so far */
 } memory_sieve;
 bool memory_sieve_takes(void *arg, const ramet_entry *e);
-/* The channel `context` is what an agent gives to its model: the context view. */
+/* The channel `context` is what an agent gives to its model: the context view, unless the caller
+ * asks for another one. */
 ramet_view memory_view(const memory_sieve *s);
 /* The highest epoch among the context entries that it takes, below `end` (0: all); -1: there is
  * none. False: the call failed. */

@@ -62,7 +62,8 @@ NULL,
 #define ENTRIES_QUERY \
     F("afterCursor", UUID, "entries after this one"), F("beforeCursor", UUID, "entries before this one"), F("tail", BOOL, "the last entries"), \
     F("upToEntryId", UUID, "the history up to this entry"), LIMIT, F("channel", TEXT, "default: all that the caller may see, `history` without a client"), F("epoch", TEXT, "of the channel context: `latest` (default), `all` or a number"), \
-    F("fromSeq", INT, "order by sequence number, beginning with this one", .min = 0, .max = 4294967295), F("forks", TEXT, "`all`: entries of the whole tree")
+    F("fromSeq", INT, "order by sequence number, beginning with this one", .min = 0, .max = 4294967295), F("forks", TEXT, "`all`: entries of the whole tree"), \
+    F("view", TEXT, "`context`: what [overlays](../data-model.md#overlays) leave for a model; `record`: what was written; default: `context` for the channel context")
 
 #define EVENTS_QUERY \
     F("after", TEXT, "a cursor; `start`: from the oldest event kept"), F("kinds", ARRAY, "`conversation`, `entry`, `membership`"), \

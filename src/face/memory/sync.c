@@ -65,8 +65,9 @@ static bool entry_compare(arena *ar, const ramet_entry *e, const json_doc *sent,
 {
     memory_body b;
     json_doc d;
-    if (!memory_body_read(ar, e, &b) ||
-        !json_parse(ar, b.content, strlen(b.content), SIZE_MAX, &d, NULL))
+    memory_body_read(ar, e, &b);
+    const char *content = memory_content(ar, e, &b);
+    if (!json_parse(ar, content, strlen(content), SIZE_MAX, &d, NULL))
         return false;
     const json_node *list = &sent->nodes[0], *y = json_first(sent, list);
     for (size_t i = 0; y && i < out->there; i++)
