@@ -51,6 +51,24 @@ test('an entry is gone from every fork, search and title, and keeps its place', 
   assert.equal(fsck.erased, 1);
 });
 
+test('everybody who sees a history can ask what was erased of it', async () => {
+  const s = await withSecret();
+  const list = async (id, query = '') => (await must(s, 'GET', at(id, `/erasures${query}`))).erasures;
+  assert.deepEqual(await list('a'), []);
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'before', at: { entry_id: 'e1', side: 'before' } } });
+  const first = (await erase(s, { entry: { session_id: 'a', entry_id: 'e1' }, reason: 'a leak' })).body.receipt;
+  await must(s, 'POST', at('a', '/entries'), { json: { entries: [{ id: 'e3', role: 'user', text: 'more' }] } });
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'after', at: { entry_id: 'e2' } } });
+  const rest = (await erase(s, { session: 'a', reason: 'all of it' })).body.receipt;
+  const by = first.by ? { by: first.by } : {};
+  const one = { at: first.at, ...by, reason: 'a leak', entries: 1 };
+  assert.deepEqual(await list('a'), [{ at: rest.at, ...by, reason: 'all of it', entries: 2 }, one]);
+  assert.deepEqual(await list('after'), [{ at: rest.at, ...by, reason: 'all of it', entries: 1 }, one]);
+  assert.deepEqual(await list('before'), []);
+  assert.equal((await call(s, 'GET', at('none', '/erasures'))).status, 404);
+  assert.equal((await call(s, 'GET', at('a', '/erasures?branch=b999'))).body.code, 'branch_not_found');
+});
+
 test('what is refused names the field and changes nothing', async () => {
   const s = await withSecret();
   for (const [json, status, field] of [

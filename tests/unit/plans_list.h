@@ -402,6 +402,7 @@
     X(erased_add, "1,5,'\\x00',1,NULL,''")                                                         \
     X(erased_del, "1," K_LONG "," K_LONG_NEXT)                                                     \
     X(erased_sums, "2")                                                                            \
+    X(erased_of_tree, "2")                                                                         \
     X(entry_flags, "1," K_LONG)                                                                    \
     X(erase_entry, "1," K_LONG)                                                                    \
     X(erase_delta, "1," K_LONG)                                                                    \

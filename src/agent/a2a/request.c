@@ -58,8 +58,7 @@ static size_t known_from(arena *a, const a2a_settings *o, const agent_turn *t, s
         size_t first = from - 1;
         while (first && texts_equal(t->history[first - 1].turn_id, turn))
             first--;
-        if (!turn || t->history[first].created < erased_at ||
-            !turn_is_known(a, o, t, first, from))
+        if (!turn || t->history[first].created < erased_at || !turn_is_known(a, o, t, first, from))
             break;
         from = first;
     }

@@ -111,6 +111,18 @@ void api_erase_post(request *q)
     api_work_answer(q, st);
 }
 
+void api_erasures_list(request *q)
+{
+    ramet_call *c = face_call(q);
+    form_list list = {0};
+    int64_t branch;
+    if (!c || !api_branch(q, "branch", request_query(q, "branch"), &branch))
+        return;
+    api_show(q, &form_erasure_list, &list);
+    face_answer(q,
+                ramet_erasures(c, face_path(q, "id"), branch, ITEMS(list, ramet_erasure), &list.n));
+}
+
 void api_store_fsck(request *q)
 {
     ramet_fsck_out out = {0};

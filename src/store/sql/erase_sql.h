@@ -98,6 +98,7 @@
     X(erased_del, "DELETE FROM erased WHERE tree=$1 AND k>=$2 AND k<=$3")                          \
     X(erased_by_time, "SELECT tree,k FROM erased WHERE at=$1 ORDER BY tree,k")                     \
     X(erased_sums, "SELECT count(*),coalesce(sum(k%1000003),0) FROM erased WHERE tree=$1")         \
+    X(erased_of_tree, "SELECT k,at,who,why FROM erased WHERE tree=$1 ORDER BY at DESC,why,k")      \
     X(erased_count, "SELECT count(*) FROM erased")                                                 \
     X(orphan_erased, "SELECT o.tree,o.k,'' FROM erased o WHERE NOT EXISTS (SELECT 1 FROM entry e " \
                      "WHERE e.tree=o.tree AND e.k=o.k AND (e.flags&64)<>0) LIMIT $1")              \
