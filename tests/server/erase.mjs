@@ -115,6 +115,20 @@ test('an answer kept for a key is gone, and the request is not done again', asyn
   assert.equal((await entries(s, 'a')).length, 3);
 });
 
+test('the receipt is given again under its key, whatever is erased in between', async () => {
+  const s = await withSecret();
+  const headers = { 'Idempotency-Key': 'k1' };
+  const json = { entry: { session_id: 'a', entry_id: 'e1' }, reason: 'a leak' };
+  const first = await erase(s, json, { headers });
+  assert.equal(first.status, 200, first.text);
+  assert.equal(first.body.receipt.entries, 1);
+  assert.equal((await erase(s, { session: 'a' })).body.receipt.entries, 1);
+  const again = await erase(s, json, { headers });
+  assert.deepEqual(again.body, first.body);
+  const other = await erase(s, { session: 'a' }, { headers });
+  assert.equal(other.body.code, 'idempotency_mismatch', other.text);
+});
+
 test('every face shows the placeholder', async () => {
   const s = await start();
   const headers = { 'X-User-Id': 'ann', Authorization: 'Bearer ann', 'content-type': 'application/json' };

@@ -420,6 +420,18 @@ Test(erase, kept_answers_go_and_are_not_executed_again)
     sound();
 }
 
+/* The key of an administrator's request is kept by a scope that names the administrator. */
+Test(erase, the_name_in_the_scope_of_a_key_goes)
+{
+    ramet_once once;
+    make("s");
+    ok(tag_once("POST /ramet/v1/store/gc by carlos", "s", &once));
+    ok(tag_once("POST /ramet/v1/store/gc by don carlos", "s", &once));
+    ok(ramet_erase(T.call, &(ramet_erase_in){.user = "carlos"}, &erase_receipt));
+    cr_assert_eq(sql_number("SELECT count(*) FROM once WHERE scope LIKE '% by carlos'"), 0);
+    cr_assert_eq(sql_number("SELECT count(*) FROM once"), 1);
+}
+
 /* ---- sessions, trees, users */
 
 Test(erase, a_session_goes_with_its_texts_and_its_forks_see_it)

@@ -486,6 +486,7 @@
     X(erase_move_who, "erasing a user reads whole tables")                                         \
     X(erase_verdict_who, "erasing a user reads whole tables")                                      \
     X(erase_event_who, "erasing a user reads whole tables")                                        \
+    X(erase_once_by, "erasing a user reads whole tables")                                          \
     X(erase_once_user_id, "erasing a user reads whole tables")                                     \
     X(erase_share_who, "erasing a user reads whole tables")                                        \
     X(erase_token_user_id, "erasing a user reads whole tables")                                    \

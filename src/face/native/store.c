@@ -108,7 +108,11 @@ void api_erase_post(request *q)
     ramet_status st = ramet_erase(c, &in, &receipt);
     out.receipt = receipt;
     api_show(q, &form_erase_done, &out);
-    api_work_answer(q, st);
+    /* A kept answer names its caller, who may be the one that was erased. */
+    if (in.user && !in.dry_run && strcmp(in.user, q->caller.user) == 0)
+        face_answer(q, st);
+    else
+        api_work_answer(q, st);
 }
 
 void api_erasures_list(request *q)

@@ -146,6 +146,10 @@
                       "FROM entry e WHERE " PK_RANGE("e.", "k") " ORDER BY e.k")                   \
     X(erase_uploads, "UPDATE attachment SET expires=$2 WHERE owner=$1 AND NOT EXISTS (SELECT 1 "   \
                      "FROM attached r WHERE r.attachment=attachment.id)")                          \
+    /* The scope of an administrator's key ends with the name (face/native/store.c). */            \
+    X(erase_once_by, "DELETE FROM once WHERE user_id='' AND "                                      \
+                     "substr(scope,length(scope)-length(CAST($1 AS TEXT))-3)="                     \
+                     "' by '||CAST($1 AS TEXT)")                                                   \
     X(erasures, "SELECT key,value FROM meta WHERE key>='erase ' AND key<'erase~' ORDER BY key")    \
     ERASE_COLUMNS(ERASE_BY_CLASS, X)
 /* clang-format on */
