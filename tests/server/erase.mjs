@@ -31,6 +31,7 @@ test('an entry is gone from every fork, search and title, and keeps its place', 
   assert.deepEqual(r.body.receipt.places, [{ session_id: 'a', entries: 1 }]);
   assert.ok(r.body.receipt.went.length && r.body.receipt.stayed.length);
   assert.match(r.body.receipt.notes[0], /guess/);
+  assert.match(r.body.receipt.notes[2], /Agents .* keep what they were sent/);
   for (const id of ['a', 'f']) {
     const [e] = await entries(s, id);
     assert.equal(e.text, '[erased]');
