@@ -566,6 +566,11 @@ Test(erase, who_may)
     ok_for(guest, ramet_entry_get(guest, "s", 0, "a", &e));
     cr_assert_not_null(e->erased);
     cr_assert_null(e->erased->by);
+    ramet_erasure *list;
+    size_t n;
+    ok_for(guest, ramet_erasures(guest, "s", 0, &list, &n));
+    cr_assert_eq(n, 1);
+    cr_assert_null(list[0].by);
 }
 
 Test(erase, a_hold_or_a_running_turn_refuses_it)
