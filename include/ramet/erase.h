@@ -73,6 +73,19 @@ typedef struct ramet_receipt {
 /* Erases, and first goes on with what an interrupted erasure left. O(what is erased), and on a file
  * O(store): the file is written anew. */
 RAMET_API ramet_status ramet_erase(ramet_call *c, const ramet_erase_in *in, ramet_receipt **out);
+
+/* An erasure that took entries of a history. */
+typedef struct ramet_erasure {
+    int64_t at;
+    const char *by;     /* NULL: the embedding program, or hidden from the holder of a link */
+    const char *reason; /* "" when none was given */
+    int64_t entries;    /* of this path */
+} ramet_erasure;
+
+/* What was erased of a session's history (branch 0: the head; log main), newest first, at most the
+ * last 1,000 times. For who sees the session. O(erased entries of the tree). */
+RAMET_API ramet_status ramet_erasures(ramet_call *c, const char *session, int64_t branch,
+                                      ramet_erasure **out, size_t *n);
 /* Goes on with interrupted erasures; *n (may be NULL) gets how many there were. For the embedding
  * program, when it starts. */
 RAMET_API ramet_status ramet_erase_resume(ramet_call *c, int64_t *n);

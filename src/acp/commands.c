@@ -272,7 +272,7 @@ static void aside_begin(proxy *p, flow *f, session *s, const char *words, bool l
         flow_store_fail(p, f, rc);
         return;
     }
-    f->native = p->has.fork && !s->seed && session_holds(s, &r->head);
+    f->native = p->has.fork && !s->seed && session_holds(p, s, &r->head);
     member all[] = {{"sessionId", json_quote(p->mem, s->inner)},
                     {"cwd", json_quote(p->mem, s->cwd ? s->cwd : "/")},
                     {"mcpServers", s->mcp ? s->mcp : "[]"}};

@@ -78,7 +78,7 @@ static ramet_status record_new(proxy *p, session *s)
         return rc;
     session_put_text(&s->outer, out->id);
     session_put_text(&s->tree, out->tree_id);
-    held_text(&out->head, s->held);
+    held_text(&out->head, "", s->held);
     ids_of(p, s->tree)->known = true;
     return RAMET_OK;
 }
@@ -175,7 +175,7 @@ static void load_made(proxy *p, flow *f)
     }
     session *s = session_add(p, f->outer, f->inner);
     session_put_text(&s->tree, r->tree_id);
-    held_text(&r->head, s->held);
+    session_held_set(p, s, &r->head);
     s->seed = !f->swallow && !f->seeded && r->head.length > 0;
     options_keep(s, f);
     setup_read(p, s, f->result);
@@ -239,9 +239,12 @@ static const char *metadata_take(proxy *p, flow *f, const ramet_session *r)
     if (mode)
         session_put_text(&f->want_mode, arena_printf(p->mem, "{\"currentModeId\":%s}", mode));
     session_put_text(&f->want_config, message_raw(&m, acp, "configOptions"));
-    char now[HELD_TEXT];
+    char now[HELD_TEXT], erased[ERASED_TEXT];
     bool same = r->agent.name && strcmp(r->agent.name, p->options->name) == 0;
-    return same && inner && held && strcmp(held, held_text(&r->head, now)) == 0 ? inner : NULL;
+    return same && inner && held &&
+                   strcmp(held, held_text(&r->head, erased_text(p, r->id, erased), now)) == 0
+               ? inner
+               : NULL;
 }
 
 static void load_recorded(proxy *p, flow *f, const ramet_session *r)
@@ -419,7 +422,7 @@ static void fork_made(proxy *p, flow *f)
     }
     session_put_text(&s->outer, out->id);
     session_put_text(&s->tree, out->tree_id);
-    held_text(&out->head, s->held);
+    session_held_set(p, s, &out->head);
     s->seed = !f->native && !f->seeded && out->head.length > 0;
     const char *title = arena_strdup(p->mem, out->shown_title);
     ids_learn(p, s);
@@ -571,8 +574,8 @@ void fork_recorded(proxy *p, flow *f, const ramet_session *r)
         metadata_take(p, f, r);
     if (!f->cwd && r->agent.folder)
         f->cwd = xstrdup(r->agent.folder);
-    f->native =
-        p->has.fork && s && !running && head && !s->seed && !s->aside && session_holds(s, &r->head);
+    f->native = p->has.fork && s && !running && head && !s->seed && !s->aside &&
+                session_holds(p, s, &r->head);
     if (f->native) {
         f->swallow = true;
         flow_ask(p, f, "session/fork", fork_params(p, f, s), fork_native_done);

@@ -8,9 +8,10 @@
  *
  *   P1  Requests are forwarded with their own ids. Requests that the proxy makes have string ids
  *       with a prefix (OWN_ID), so the two never collide.
- *   P2  `held` of a session is the hash of the history that its inner session contains. A prompt
- *       goes to an inner session only if the head in the store has that hash, or with the
- *       transcript before it (`seed`).
+ *   P2  `held` of a session names the history that its inner session contains: its hash, its
+ *       overlays, and how many of its entries were erased when the inner session got it. A prompt
+ *       goes to an inner session only if that is the head in the store, or with the transcript
+ *       before it (`seed`).
  *   P3  A turn is in the store before its response is sent.
  *   P4  Output of an abandoned inner session (`left`), or of a session that was closed (`closed`),
  *       is discarded.
@@ -28,7 +29,12 @@
 #include "base/util.h"
 
 #define OWN_ID "ramet:"
-enum { HASH_TEXT = 65, HELD_TEXT = HASH_TEXT + 24, FORMAT_MAX = 32 };
+enum {
+    HASH_TEXT = 65,
+    ERASED_TEXT = 48,
+    HELD_TEXT = HASH_TEXT + 24 + ERASED_TEXT,
+    FORMAT_MAX = 32
+};
 #define ACP_FORMAT "acp"
 
 typedef struct proxy proxy;
@@ -51,16 +57,17 @@ struct session {
     char *tree;
     char *cwd;        /* plain text */
     char *mcp, *dirs; /* JSON as given; mcp may contain secrets: never stored. NULL: not given */
-    char *modes, *config; /* JSON, as last sent by the agent; NULL: none */
-    char *commands;       /* JSON array of the agent's own; NULL: not known */
-    char *title;          /* sent by the agent and not stored yet; NULL: none */
-    char held[HELD_TEXT]; /* P2; "" if unknown */
-    bool seed;            /* the transcript goes before the next prompt */
-    bool seeding;         /* it went before the current one */
-    bool open;            /* the editor knows it */
-    turn *turn;           /* in progress, or unsolicited output; NULL: none */
-    char *aside;          /* inner session of a side question in progress; NULL: none */
-    char *landing;        /* the summary for /land, as the agent says it aside; NULL: none */
+    char *modes, *config;     /* JSON, as last sent by the agent; NULL: none */
+    char *commands;           /* JSON array of the agent's own; NULL: not known */
+    char *title;              /* sent by the agent and not stored yet; NULL: none */
+    char held[HELD_TEXT];     /* P2; "" if unknown */
+    char erased[ERASED_TEXT]; /* what was erased when the inner session got it; a part of `held` */
+    bool seed;                /* the transcript goes before the next prompt */
+    bool seeding;             /* it went before the current one */
+    bool open;                /* the editor knows it */
+    turn *turn;               /* in progress, or unsolicited output; NULL: none */
+    char *aside;              /* inner session of a side question in progress; NULL: none */
+    char *landing;            /* the summary for /land, as the agent says it aside; NULL: none */
     left *left;
 };
 
@@ -72,11 +79,16 @@ session *session_add(proxy *p, const char *outer, const char *inner);
 void session_drop(proxy *p, session *s);
 /* The same for one that the editor has closed: P4. */
 void session_close(proxy *p, session *s);
-/* Continues the session with another inner one, which contains that history. */
+/* What was erased of a session's history up to now; "" if nothing. */
+const char *erased_text(proxy *p, const char *outer, char out[ERASED_TEXT]);
 /* What an inner session holds that was told the context view of this head. */
-const char *held_text(const ramet_head *h, char out[HELD_TEXT]);
-bool session_holds(const session *s, const ramet_head *h);
-void session_move(session *s, const char *inner, const char *held);
+const char *held_text(const ramet_head *h, const char *erased, char out[HELD_TEXT]);
+/* Whether the inner session holds this head, as it is now. */
+bool session_holds(proxy *p, const session *s, const ramet_head *h);
+/* The inner session holds this head, with what is erased now. */
+void session_held_set(proxy *p, session *s, const ramet_head *h);
+/* Continues the session with another inner one, which contains that history. */
+void session_move(session *s, const char *inner, const char *held, const char *erased);
 /* Abandons an inner session for good. */
 void session_leave(session *s, const char *inner, const char *held);
 /* What the store keeps besides the history: the inner session, the history it contains, names of

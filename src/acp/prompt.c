@@ -45,13 +45,14 @@ static void remade(proxy *p, flow *f)
     session *s = session_outer(p, f->outer);
     ramet_session *r;
     message m;
-    char held[HELD_TEXT];
+    char held[HELD_TEXT], erased[ERASED_TEXT];
     ramet_status rc = p->lib->ramet_session_get(p->call, f->outer, &r);
     if (!s || rc != RAMET_OK) {
         flow_store_fail(p, f, rc);
         return;
     }
-    session_move(s, f->inner, held_text(&r->head, held));
+    erased_text(p, f->outer, erased);
+    session_move(s, f->inner, held_text(&r->head, erased, held), erased);
     s->seed = !f->seeded && r->head.length > 0;
     flow_message(p, f, &m);
     prompt_send(p, s, &m);
@@ -59,11 +60,13 @@ static void remade(proxy *p, flow *f)
     session_announce(p, s, false);
 }
 
-static void remake(proxy *p, session *s, const message *m, const char *held)
+static void remake(proxy *p, session *s, const message *m, const ramet_head *now)
 {
+    char held[HELD_TEXT], erased[ERASED_TEXT];
+    held_text(now, erased_text(p, s->outer, erased), held);
     for (const left *l = s->left; l; l = l->next)
         if (strcmp(l->held, held) == 0) {
-            session_move(s, arena_strdup(p->mem, l->inner), held);
+            session_move(s, arena_strdup(p->mem, l->inner), held, erased);
             prompt_send(p, s, m);
             return;
         }
@@ -77,7 +80,6 @@ void prompt_take(proxy *p, const message *m)
 {
     session *s = session_outer(p, m->session);
     ramet_session *r;
-    char held[HELD_TEXT];
     if (!s || !json_is(message_at(m, m->params, "prompt"), JSON_ARRAY)) {
         ask_note(p, m->id_raw, s ? ASK_OTHER : ASK_STRANGER, m->session);
         agent_put(p, m->line, m->n);
@@ -99,8 +101,8 @@ void prompt_take(proxy *p, const message *m)
         editor_error(p, m->id_raw, JSONRPC_INTERNAL,
                      arena_printf(p->mem, "the record cannot be reached: %s", store_error(p)),
                      NULL);
-    else if (!s->seed && !session_holds(s, &r->head))
-        remake(p, s, m, held_text(&r->head, held));
+    else if (!s->seed && !session_holds(p, s, &r->head))
+        remake(p, s, m, &r->head);
     else
         prompt_send(p, s, m);
 }

@@ -468,7 +468,7 @@ static bool batch_store(proxy *p, session *s, size_t n, const ramet_usage *usage
         return false;
     t->branch = out.head.branch;
     t->stored = true;
-    held_text(&out.head, s->held);
+    held_text(&out.head, s->erased, s->held);
     items_drop(t, n);
     return true;
 }

@@ -87,18 +87,41 @@ void session_close(proxy *p, session *s)
     session_drop(p, s);
 }
 
-const char *held_text(const ramet_head *h, char out[HELD_TEXT])
+/* Erasing changes neither hashes nor overlays. When it is not known, the text is like no other: a
+ * new inner session is made. */
+const char *erased_text(proxy *p, const char *outer, char out[ERASED_TEXT])
 {
-    char overlay[24];
-    snprintf(out, HELD_TEXT, "%s%s%s", h->hash, h->overlay ? " " : "",
-             h->overlay ? ramet_overlay_text(h->overlay, overlay) : "");
+    ramet_erasure *list;
+    size_t n;
+    int64_t entries = 0;
+    *out = 0;
+    if (p->lib->ramet_erasures(p->call, outer, 0, &list, &n) != RAMET_OK)
+        snprintf(out, ERASED_TEXT, " x?");
+    for (size_t i = 0; i < n; i++)
+        entries += list[i].entries;
+    if (n)
+        snprintf(out, ERASED_TEXT, " x%lld.%lld", (long long)entries,
+                 (long long)(list[0].at / 1000));
     return out;
 }
 
-bool session_holds(const session *s, const ramet_head *h)
+const char *held_text(const ramet_head *h, const char *erased, char out[HELD_TEXT])
 {
-    char now[HELD_TEXT];
-    return strcmp(s->held, held_text(h, now)) == 0;
+    char overlay[24];
+    snprintf(out, HELD_TEXT, "%s%s%s%s", h->hash, h->overlay ? " " : "",
+             h->overlay ? ramet_overlay_text(h->overlay, overlay) : "", erased);
+    return out;
+}
+
+bool session_holds(proxy *p, const session *s, const ramet_head *h)
+{
+    char now[HELD_TEXT], erased[ERASED_TEXT];
+    return strcmp(s->held, held_text(h, erased_text(p, s->outer, erased), now)) == 0;
+}
+
+void session_held_set(proxy *p, session *s, const ramet_head *h)
+{
+    held_text(h, erased_text(p, s->outer, s->erased), s->held);
 }
 
 void session_leave(session *s, const char *inner, const char *held)
@@ -110,7 +133,7 @@ void session_leave(session *s, const char *inner, const char *held)
     s->left = l;
 }
 
-void session_move(session *s, const char *inner, const char *held)
+void session_move(session *s, const char *inner, const char *held, const char *erased)
 {
     if (strcmp(s->inner, inner) != 0) {
         session_leave(s, s->inner, s->seed ? "" : s->held);
@@ -128,6 +151,7 @@ void session_move(session *s, const char *inner, const char *held)
         free(l);
     }
     snprintf(s->held, sizeof s->held, "%s", held);
+    snprintf(s->erased, sizeof s->erased, "%s", erased);
 }
 
 void session_read_setup(session *s, const message *m, const json_node *result)

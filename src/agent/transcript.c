@@ -35,6 +35,14 @@ bool agent_entry_is_cut(arena *a, const ramet_entry *e)
     return json_is(json_get(&d, json_get(&d, last, "data"), "turn"), JSON_STRING);
 }
 
+size_t agent_erased_count(const agent_turn *t, size_t n)
+{
+    size_t erased = 0;
+    for (size_t i = 0; i < n; i++)
+        erased += t->history[i].erased != NULL;
+    return erased;
+}
+
 static const char *text_of(arena *a, const json_doc *d, const json_node *v, const char *key)
 {
     const char *s = json_text(a, d, json_get(d, v, key));

@@ -13,6 +13,9 @@
 size_t agent_message_index(const agent_turn *t);
 /* Whether an entry is the end of an answer that was cut off: its last part says so. */
 bool agent_entry_is_cut(arena *a, const ramet_entry *e);
+/* How many of the first n entries were erased. Neither the hashes nor the overlays tell: an agent
+ * with a memory of its own holds the history only if it was given it with as many. */
+size_t agent_erased_count(const agent_turn *t, size_t n);
 
 /* One part of an entry as a line; NULL: it does not belong into a transcript. */
 const char *transcript_part(arena *a, const json_doc *d, const json_node *part);

@@ -587,7 +587,7 @@ const command_def cli_commands[] = {
     .examples = EXAMPLES({"prune @ --others --dry-run", "what would be pruned"}, {"prune @ b3", "one branch"}),
 },
 {
-    .name = "erase", .group = GROUP_KEEP, .synopsis = "SESSION [ENTRY] | SESSION --tree | --user USER", .run = cmd_erase,
+    .name = "erase", .group = GROUP_KEEP, .synopsis = "SESSION [ENTRY] | SESSION --tree | --user USER | SESSION --list", .run = cmd_erase,
     .summary = "Take content out of the store for good: an entry, a session, a tree, a user",
     .about = "What is erased is gone from every fork at once, with its copies, attachments, search words, titles and everything else that was made "
              "from it; an entry keeps its place, id and hash. A store that is a file is written anew. There is no way back. Here --user names "
@@ -596,6 +596,7 @@ const command_def cli_commands[] = {
     .options = OPTIONS(FLAG("tree", 0, "the whole tree of the session"),
                        BRANCH_OPTION, REASON_OPTION,
                        FLAG("dry-run", 0, "only show what would be erased"),
+                       FLAG("list", 'l', "show what was erased of the session's history before"),
                        FLAG("yes", 'y', "do not ask for confirmation")),
     .examples = EXAMPLES({"erase trip @3 --reason 'a leaked key' --dry-run", "what would be erased"}),
 },

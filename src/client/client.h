@@ -118,6 +118,7 @@
     X(removals)                                                                                    \
     X(fsck)                                                                                        \
     X(erase)                                                                                       \
+    X(erasures)                                                                                    \
     X(gc)                                                                                          \
     X(backup)                                                                                      \
     X(stat)

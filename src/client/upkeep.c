@@ -65,6 +65,15 @@ ramet_status http_erase(ramet_call *call, const ramet_erase_in *in, ramet_receip
     return RAMET_OK;
 }
 
+ramet_status http_erasures(ramet_call *call, const char *session, int64_t branch,
+                           ramet_erasure **out, size_t *n)
+{
+    target t;
+    target_init(&t, CALL(call), "/sessions/%s/erasures", session);
+    target_branch(&t, "branch", branch);
+    return ASK_LIST(&t, form_erasure_list, out, n, NULL);
+}
+
 ramet_status http_gc(ramet_call *call, bool dry_run, ramet_progress progress, void *arg,
                      ramet_gc_out *out)
 {

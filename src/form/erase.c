@@ -13,6 +13,15 @@ const form_schema form_erased = STRUCT("Erased", "An entry whose content was era
     R("reason", TEXT, "", AT(STRING, reason)));
 #undef S
 
+#define S ramet_erasure
+const form_schema form_erasure = STRUCT("Erasure", "An erasure that took entries of a history.",
+    R("at", TIME, "when", AT(TIME, at)),
+    F("by", TEXT, "by whom, if the caller may know", AT(TEXT, by), OMIT),
+    R("reason", TEXT, "", AT(STRING, reason)),
+    R("entries", INT, "how many of this history", AT(INT64, entries)));
+#undef S
+const form_schema form_erasure_list = LIST("ErasureList", "erasures", form_erasure, "Newest first, at most the last 1,000.");
+
 #define S native_erase_entry
 const form_schema form_erase_entry = {
     .name = "EraseEntry", .text = "An entry of a session.", .size = sizeof(S),

@@ -46,7 +46,7 @@
     X(import_report) X(import_skip) X(import_offset)                                               \
     X(hold) X(hold_list) X(rule) X(rule_in) X(retention) X(removal) X(removal_list)                \
     X(retention_report) X(explanation) X(rule_verdict) X(needed_by)                                \
-    X(erased) X(erase_entry) X(erase_done) X(receipt) X(erase_line) X(erase_place)                 \
+    X(erased) X(erasure) X(erasure_list) X(erase_entry) X(erase_done) X(receipt) X(erase_line) X(erase_place)                 \
     X(store_stats) X(gc_report) X(fsck_report) X(fault) X(index_report) X(token) X(token_list)
 /* clang-format on */
 

@@ -29,6 +29,14 @@ is 'log: has a placeholder' "$("$RAMET" log trip --json | grep -o '"text":"\[era
 has 'show: tells who and why' "$("$RAMET" show trip @2)" 'by ann: a leak'
 is 'erase: again' "$("$RAMET" erase trip @2 --yes | head -1)" 'erased 0 entries; 1 was erased before'
 has 'fsck: knows it' "$("$RAMET" fsck)" "1 entry was erased: 'ramet show' tells by whom, when and why"
+"$RAMET" erase trip --list >"$scratch/list"
+is 'erase: what was erased' "$(awk '{ print $1, $2 }' "$scratch/list")" "$(printf 'ENTRIES BY\n1 ann')"
+has 'erase: why it was erased' "$(cat "$scratch/list")" 'a leak'
+is 'erase: what was erased, as JSON' "$("$RAMET" erase trip --list --json | grep -o '"by":"ann","reason":"a leak","entries":1')" \
+    '"by":"ann","reason":"a leak","entries":1'
+t 'erase: a list of two things' 2 erase trip @2 --list <<'END'
+ramet: with --list give one SESSION, and nothing else
+END
 is 'erase: a session' "$("$RAMET" erase trip --yes | head -1 | grep -c '^erased [0-9]* entr')" 1
 is 'erase: a tree' "$("$RAMET" erase trip --tree --yes | head -1 | grep -c '^erased [0-9]* entr')" 1
 is 'erase: a tree by its id' "$("$RAMET" erase "$("$RAMET" show trip --json | sed 's/.*"tree_id":"\([^"]*\)".*/\1/')" --tree --yes | head -1)" \

@@ -92,7 +92,7 @@ void run_template(world *w, const op *o)
 
 void run_chat(world *w, const op *o)
 {
-    static const char *const texts[] = {"w7", "q\"3", "", "{elm}", "{{fir}}"};
+    static const char *const texts[] = {"w7", "q\"3", "", "{elm}", "{{fir}}", "w7, w8 or {{elm}}"};
     const char *id = template_ref(w, o->a[A_K]);
     m_template *t = model_template_find(&w->m, id);
     ramet_template_value values[4];
@@ -103,7 +103,7 @@ void run_chat(world *w, const op *o)
                  .visibility = o->a[A_PRIVATE] == 1 ? RAMET_PRIVATE : RAMET_TREE_VISIBLE}};
     for (size_t i = 0; t && i < t->n; i++)
         values[in.n_values++] =
-            (ramet_template_value){t->names[i], texts[((size_t)o->a[A_C] + i) % 5]};
+            (ramet_template_value){t->names[i], texts[((size_t)o->a[A_C] + i) % 6]};
     if (o->a[A_C] % 16 == 3)
         values[in.n_values++] = (ramet_template_value){"unknown", "x"};
     if (o->a[A_C] % 16 == 7 && in.n_values)

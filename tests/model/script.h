@@ -108,7 +108,7 @@ typedef enum {
     X(hold, 8, 1, 4, 2, 1, A_S, A_TREE)                                                            \
     X(release, 12, 1, 5, 3, 1, A_S, A_TREE)                                                        \
     X(retention, 3, 1, 2, 1, 1, A_TAGS, A_AGENT, A_ARCH, A_EPH, A_PRIVATE, A_K, A_DRY)             \
-    X(erase, 6, 2, 4, 2, 2, A_S, A_AT)                                                             \
+    X(erase, 6, 2, 4, 2, 2, A_S, A_AT, A_K, A_MEMBER)                                              \
     X(tags_set, 6, 0, 0, 0, 0, A_S, A_TAGS)                                                        \
     X(tags_add, 8, 0, 0, 0, 0, A_S, A_TAGS)                                                        \
     X(tags_remove, 6, 0, 0, 0, 0, A_S, A_TAGS)                                                     \

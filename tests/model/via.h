@@ -124,6 +124,7 @@ via_call *via_home(ramet_call *c); /* for one that stays at home */
 #define ramet_hold_set(c, ...) VIA(c, ramet_hold_set, __VA_ARGS__)
 #define ramet_hold_release(c, ...) VIA(c, ramet_hold_release, __VA_ARGS__)
 #define ramet_erase(c, ...) VIA(c, ramet_erase, __VA_ARGS__)
+#define ramet_erasures(c, ...) VIA(c, ramet_erasures, __VA_ARGS__)
 #define ramet_retention_set(c, ...) HOME(c, ramet_retention_set, __VA_ARGS__)
 #define ramet_retention_run(c, ...) HOME(c, ramet_retention_run, __VA_ARGS__)
 #define ramet_gc(c, ...) HOME(c, ramet_gc, __VA_ARGS__)

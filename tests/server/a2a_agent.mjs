@@ -94,6 +94,24 @@ for (const version of generations) {
       assert.match(await sent('a'), /1234/);
     }, { settings: `,history=${history}` }));
 
+  test(`${version}: after an erasure, what is left is told in a new context`, () => withAgent(version, async (s, remote) => {
+    await newSession(s, { id: 'a' });
+    const one = await told(s, 'a', 'my pin is 1234');
+    await told(s, 'a', 'my name is Ada');
+    const contexts = () => new Set(remote.log.map((l) => l.contextId)).size;
+    let n = contexts();
+    assert.equal(n, 1);
+    for (const e of one.entries) { // the question, then the answer
+      await must(s, 'POST', 'erase', { json: { entry: { session_id: 'a', entry_id: e.id } } });
+      await told(s, 'a', 'and now');
+      assert.equal(contexts(), ++n);
+      assert.match(JSON.stringify(remote.log.at(-1).message), /\[erased\].*my name is Ada/);
+      await told(s, 'a', 'go on');
+      assert.equal(contexts(), n, 'it holds what is left');
+    }
+    assert.doesNotMatch(JSON.stringify(remote.log.at(-2).message), /1234/);
+  }));
+
   test(`${version}: one context for one branch; a fork, a rewind and an edit open new ones`, () => withAgent(version, async (s, remote) => {
     await newSession(s, { id: 'a' });
     await answer(s, 'a', 'one');

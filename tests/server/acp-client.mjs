@@ -91,6 +91,24 @@ test('when the overlays change, the agent gets what is left in a new session', a
   assert.match(await last(s), /1234/);
 });
 
+test('after an erasure the agent gets what is left in a new session', async () => {
+  const { server, got, open, say } = await serve();
+  const s = await open();
+  const one = await say(s, 'say My pin is 1234');
+  await say(s, 'say Two');
+  const gone = [];
+  for (const e of one.entries) { // the question, then the answer
+    gone.push((await call(server, 'POST', 'erase', { user, json: { entry: { session_id: s, entry_id: e.id } } })).status);
+    await say(s, 'say Three');
+    assert.equal(got('session/new').length, 1 + gone.length);
+    assert.match(JSON.stringify(got('session/prompt').at(-1)), /\[erased\].*say Two.*say Three/s);
+  }
+  assert.deepEqual(gone, [200, 200]);
+  assert.doesNotMatch(JSON.stringify(got('session/prompt').at(-1)), /1234/);
+  await say(s, 'go on');
+  assert.equal(got('session/new').length, 3, 'it holds what is left');
+});
+
 test('tools, thoughts, plans and usage are recorded; permissions are asked', async () => {
   const { server, open, say } = await serve();
   const s = await open();

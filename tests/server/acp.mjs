@@ -573,6 +573,31 @@ test('the overlays of the session change: the agent gets what is left before the
   await e.end();
 });
 
+test('something of the session is erased: the agent gets what is left in a new inner session', async () => {
+  const env = { ACP_KEEP: scratch('agent.json') };
+  const e = await editor({ caps: { loadSession: true }, env });
+  const s = await e.open();
+  await e.prompt(s, 'my pin is 1234');
+  await e.prompt(s, 'say two');
+  const n = e.got('session/new').length;
+  const erase = async (entry) => assert.equal((await ramet(['erase', s, entry, '--yes', '--db', e.db])).code, 0);
+  for (const [i, entry] of ['@1', '@2'].entries()) { // the question, then the answer
+    await erase(entry);
+    await e.prompt(s, 'say three');
+    assert.equal(e.got('session/new').length, n + i + 1);
+    assert.match(JSON.stringify(e.got('session/prompt').at(-1)), /\[erased\].*say two.*say three/s);
+  }
+  assert.doesNotMatch(JSON.stringify(e.got('session/prompt').at(-1)), /1234/);
+  await e.prompt(s, 'say four');
+  assert.equal(e.got('session/new').length, n + 2, 'it holds what is left');
+  await e.end();
+  await erase('@4');
+  const next = await editor({ caps: { loadSession: true }, env, db: e.db });
+  await next.load(s);
+  assert.equal(next.got('session/load').length, 0, 'nor is it loaded again');
+  await next.end();
+});
+
 // ------------------------------------------------------------------ load, list, resume, close, delete
 
 for (const [how, caps, method] of [['resume', { sessionCapabilities: { resume: {} } }, 'session/resume'],

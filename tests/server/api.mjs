@@ -984,6 +984,7 @@ test('erasure', async () => {
   const done = await twice('erase', entry(0), 'k', 200, entry(1));
   assert.equal(done.receipt.entries, 1);
   assert.equal((await good(s, 'GET', 'sessions/leak/entries')).entries[0].text, '[erased]');
+  assert.equal((await good(s, 'GET', 'sessions/leak/erasures')).erasures[0].entries, 1);
 });
 
 test('every POST hears the key', async () => {

@@ -31,6 +31,7 @@ test('an entry is gone from every fork, search and title, and keeps its place', 
   assert.deepEqual(r.body.receipt.places, [{ session_id: 'a', entries: 1 }]);
   assert.ok(r.body.receipt.went.length && r.body.receipt.stayed.length);
   assert.match(r.body.receipt.notes[0], /guess/);
+  assert.match(r.body.receipt.notes[2], /Agents .* keep what they were sent/);
   for (const id of ['a', 'f']) {
     const [e] = await entries(s, id);
     assert.equal(e.text, '[erased]');
@@ -49,6 +50,24 @@ test('an entry is gone from every fork, search and title, and keeps its place', 
   const fsck = await must(s, 'POST', 'store/fsck', { json: {} });
   assert.equal(fsck.fault_count, 0);
   assert.equal(fsck.erased, 1);
+});
+
+test('everybody who sees a history can ask what was erased of it', async () => {
+  const s = await withSecret();
+  const list = async (id, query = '') => (await must(s, 'GET', at(id, `/erasures${query}`))).erasures;
+  assert.deepEqual(await list('a'), []);
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'before', at: { entry_id: 'e1', side: 'before' } } });
+  const first = (await erase(s, { entry: { session_id: 'a', entry_id: 'e1' }, reason: 'a leak' })).body.receipt;
+  await must(s, 'POST', at('a', '/entries'), { json: { entries: [{ id: 'e3', role: 'user', text: 'more' }] } });
+  await must(s, 'POST', at('a', '/fork'), { json: { id: 'after', at: { entry_id: 'e2' } } });
+  const rest = (await erase(s, { session: 'a', reason: 'all of it' })).body.receipt;
+  const by = first.by ? { by: first.by } : {};
+  const one = { at: first.at, ...by, reason: 'a leak', entries: 1 };
+  assert.deepEqual(await list('a'), [{ at: rest.at, ...by, reason: 'all of it', entries: 2 }, one]);
+  assert.deepEqual(await list('after'), [{ at: rest.at, ...by, reason: 'all of it', entries: 1 }, one]);
+  assert.deepEqual(await list('before'), []);
+  assert.equal((await call(s, 'GET', at('none', '/erasures'))).status, 404);
+  assert.equal((await call(s, 'GET', at('a', '/erasures?branch=b999'))).body.code, 'branch_not_found');
 });
 
 test('what is refused names the field and changes nothing', async () => {
@@ -95,6 +114,20 @@ test('an answer kept for a key is gone, and the request is not done again', asyn
   assert.equal(again.status, 409, again.text);
   assert.equal(again.body.code, 'answer_erased');
   assert.equal((await entries(s, 'a')).length, 3);
+});
+
+test('the receipt is given again under its key, whatever is erased in between', async () => {
+  const s = await withSecret();
+  const headers = { 'Idempotency-Key': 'k1' };
+  const json = { entry: { session_id: 'a', entry_id: 'e1' }, reason: 'a leak' };
+  const first = await erase(s, json, { headers });
+  assert.equal(first.status, 200, first.text);
+  assert.equal(first.body.receipt.entries, 1);
+  assert.equal((await erase(s, { session: 'a' })).body.receipt.entries, 1);
+  const again = await erase(s, json, { headers });
+  assert.deepEqual(again.body, first.body);
+  const other = await erase(s, { session: 'a' }, { headers });
+  assert.equal(other.body.code, 'idempotency_mismatch', other.text);
 });
 
 test('every face shows the placeholder', async () => {

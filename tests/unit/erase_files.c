@@ -192,6 +192,55 @@ Test(erase_files, no_byte_of_a_name_is_left_in_any_file)
     cr_assert_not(folder_has(T.dir, &(needle){"swordfish", 9}));
 }
 
+/* An entry whose text does not shrink when it is packed, one with a file, and a short one by dora,
+ * in a session of hers. The secret is in each. */
+static void secrets_put(const char *session, const char *secret)
+{
+    static char text[9000];
+    ramet_session *s;
+    ramet_call *dora = as("dora");
+    size_t at = (size_t)snprintf(text, sizeof text, "%s ", secret);
+    for (uint32_t x = 1; at + 1 < sizeof text; at++) {
+        x = x * 1664525u + 1013904223u;
+        text[at] = (char)('a' + (x >> 24) % 16);
+    }
+    ok_for(dora, ramet_session_create(dora, &(ramet_session_in){.id = session}, &s));
+    ask(session, "long", text);
+    attach(session, "file", upload(T.call, secret));
+    put(session,
+        &(ramet_entry_in){.id = "short", .role = RAMET_USER, .text = secret, .author = "dora"});
+}
+
+Test(erase_files, no_row_of_a_database_has_it)
+{
+    static const char *const kinds[] = {"entry", "session", "tree", "user"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char secret[60];
+        ramet_session *s;
+        snprintf(secret, sizeof secret, "swordfish%s", kinds[i]);
+        secrets_put(kinds[i], secret);
+        cr_assert_eq(erase_hits(secret), 2);
+        cr_assert_eq(sql_number("SELECT count(*) FROM body"), 1);
+        cr_assert_eq(sql_number("SELECT count(*) FROM attach_part"), 1);
+        cr_assert(erase_anywhere(secret));
+        ok(ramet_session_get(T.call, kinds[i], &s));
+        ramet_erase_in in = {.session = i < 2 ? kinds[i] : NULL,
+                             .tree = i == 2 ? s->tree_id : NULL,
+                             .user = i == 3 ? "dora" : NULL};
+        static const char *const ids[] = {"long", "file", "short"};
+        for (size_t k = 0; k < (i == 0 ? 3 : 1); k++) {
+            in.entry_id = i == 0 ? ids[k] : NULL;
+            ok(ramet_erase(T.call, &in, &erase_receipt));
+        }
+        cr_assert_eq(erase_hits(secret), 0);
+        cr_assert_eq(sql_number("SELECT count(*) FROM body"), 0);
+        cr_assert_eq(sql_number("SELECT count(*) FROM attach_part"), 0);
+        cr_assert_not(erase_anywhere(secret), "erased by %s", kinds[i]);
+    }
+    cr_assert_not(erase_anywhere("dora"));
+    sound();
+}
+
 /* A reader that stands still keeps the log: the erasure is not acknowledged, and goes on later. */
 Test(erase_files, a_reader_in_another_process_delays_the_answer)
 {

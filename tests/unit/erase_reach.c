@@ -214,3 +214,23 @@ Test(erase_reach, a_hold_on_a_session_that_has_only_an_event)
     erase_it("s", "q");
     cr_assert_str_eq(erased_events("f"), "t1 f1");
 }
+
+/* Forks show what a session appended that gc has removed since. */
+Test(erase_reach, a_tree_with_what_gc_left_of_a_session)
+{
+    ramet_session *f;
+    ramet_gc_out gone;
+    make("s");
+    ask("s", "a", SECRET);
+    fork_at("s", NULL, "f");
+    drop("s");
+    tick(8 * DAY);
+    ok(ramet_gc(T.call, false, NULL, NULL, &gone));
+    cr_assert_eq(gone.sessions, 1);
+    ok(ramet_session_get(T.call, "f", &f));
+    ok(ramet_erase(T.call, &(ramet_erase_in){.tree = f->tree_id}, &erase_receipt));
+    cr_assert_eq(erase_receipt->entries, 1);
+    cr_assert_eq(erase_receipt->elsewhere, 1);
+    cr_assert_not(erase_anywhere(SECRET));
+    sound();
+}

@@ -111,6 +111,57 @@ Test(erase_template, an_entry_takes_along_what_it_showed_in_the_chat_where_it_wa
     sound();
 }
 
+/* A value of the first template names a placeholder of the second: what the chat shows there is the
+ * value of the second one. */
+Test(erase_template, an_entry_takes_along_what_it_showed_through_two_templates)
+{
+    static const char *const names[] = {"them", "unused"};
+    const ramet_template_value values[] = {{"them", NAME}, {"unused", "the harvest"}};
+    ramet_template *second;
+    ramet_session *s;
+    chat(stage(), "c", "{{them}}", "{{them}} and more");
+    ok(ramet_template_add(
+        T.call,
+        &(ramet_template_in){
+            .session = "c", .name = "Again", .placeholders = names, .n_placeholders = 2},
+        &second));
+    ok(ramet_template_chat(
+        T.call, second->id,
+        &(ramet_template_use){.values = values, .n_values = 2, .fork = {.id = "d"}}, &s));
+    cr_assert_str_eq(text_of("d", "a"), "Dear " NAME);
+    erase_it("d", "a");
+    cr_assert_str_eq(value_of("d", "them"), RAMET_ERASED_TEXT);
+    cr_assert_str_eq(value_of("d", "unused"), "the harvest");
+    cr_assert_str_eq(text_of("d", "b"), "about " RAMET_ERASED_TEXT " and more");
+    cr_assert_not(erase_anywhere(NAME));
+    sound();
+}
+
+/* The placeholders of the second template begin to count where the first entry ends. */
+Test(erase_template, a_value_that_does_not_reach_the_entry_stays)
+{
+    static const char *const names[] = {"what"};
+    const ramet_template_value values[] = {{"what", NAME}};
+    ramet_template *t;
+    ramet_session *s;
+    stage();
+    ok(ramet_template_add(T.call,
+                          &(ramet_template_in){.session = "t",
+                                               .entry_id = "b",
+                                               .name = "Again",
+                                               .placeholders = names,
+                                               .n_placeholders = 1},
+                          &t));
+    ok(ramet_template_chat(
+        T.call, t->id, &(ramet_template_use){.values = values, .n_values = 1, .fork = {.id = "c"}},
+        &s));
+    put("c", &(ramet_entry_in){.id = "own", .role = RAMET_USER, .text = "plain {{what}}"});
+    cr_assert_str_eq(text_of("c", "own"), "plain {{what}}", "what is appended is not filled");
+    erase_it("c", "own");
+    cr_assert_str_eq(text_of("c", "b"), "about " NAME);
+    sound();
+}
+
 Test(erase_template, a_value_that_shares_a_word_goes)
 {
     const char *t = stage();

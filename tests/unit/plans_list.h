@@ -402,6 +402,7 @@
     X(erased_add, "1,5,'\\x00',1,NULL,''")                                                         \
     X(erased_del, "1," K_LONG "," K_LONG_NEXT)                                                     \
     X(erased_sums, "2")                                                                            \
+    X(erased_of_tree, "2")                                                                         \
     X(entry_flags, "1," K_LONG)                                                                    \
     X(erase_entry, "1," K_LONG)                                                                    \
     X(erase_delta, "1," K_LONG)                                                                    \
@@ -485,6 +486,7 @@
     X(erase_move_who, "erasing a user reads whole tables")                                         \
     X(erase_verdict_who, "erasing a user reads whole tables")                                      \
     X(erase_event_who, "erasing a user reads whole tables")                                        \
+    X(erase_once_by, "erasing a user reads whole tables")                                          \
     X(erase_once_user_id, "erasing a user reads whole tables")                                     \
     X(erase_share_who, "erasing a user reads whole tables")                                        \
     X(erase_token_user_id, "erasing a user reads whole tables")                                    \

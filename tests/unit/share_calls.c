@@ -5,6 +5,7 @@
  */
 #include "link.h"
 #include "ramet/branches.h"
+#include "ramet/erase.h"
 #include "ramet/suggest.h"
 
 TestSuite(share_calls, .init = scratch_open, .fini = scratch_close);
@@ -365,6 +366,12 @@ static ramet_status do_suggest(ramet_call *c)
     ramet_suggestions out;
     return ramet_suggest(c, "s", 0, &out);
 }
+static ramet_status do_erasures(ramet_call *c)
+{
+    ramet_erasure *list;
+    size_t n;
+    return ramet_erasures(c, "s", 0, &list, &n);
+}
 static ramet_status do_branches_pruned(ramet_call *c)
 {
     ramet_branch *b;
@@ -457,6 +464,7 @@ static const struct {
     {"shares", NOBODY, do_shares},
     {"share revoke", NOBODY, do_share_revoke},
     {"suggest", READERS, do_suggest},
+    {"erasures", READERS, do_erasures},
     {"pruned branches", NOBODY, do_branches_pruned},
     {"branch update", NOBODY, do_branch_update},
     {"prune", NOBODY, do_prune},

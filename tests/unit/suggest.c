@@ -3,6 +3,7 @@
  * suggest.c: suggestions on the labelled conversations of tests/suggest/sample.json: how many
  * places are found, how many found are right. docs/suggestions.md must have the same numbers.
  */
+#include "erase.h"
 #include "help.h"
 
 #include "base/buf.h"
@@ -135,6 +136,28 @@ Test(suggest, the_same_entries_give_the_same)
     ok(ramet_suggest(T.call, "s", 0, &two));
     for (size_t i = 0; i < two.n_tags; i++)
         cr_assert_str_neq(two.tags[i], "rye", "it is there already");
+}
+
+Test(suggest, an_erased_entry_says_nothing)
+{
+    ramet_suggestions out;
+    make("s");
+    ask("s", "q1", "How do I bake bread with rye flour?");
+    answer("s", "a1", "Mix rye flour, water and sourdough.");
+    ask("s", "q2", "No, without sourdough.");
+    answer("s", "a2", "Then with yeast.");
+    ask("s", "q3", "My key is swordfish.");
+    answer("s", "a3", "Your key is swordfish.");
+    for (const char *const *id = (const char *const[]){"q2", "q3", "a3", NULL}; *id; id++)
+        erase_it("s", *id);
+    ok(ramet_suggest(T.call, "s", 0, &out));
+    cr_assert_eq(out.n, 0);
+    for (size_t i = 0; i < out.n_tags; i++)
+        cr_assert_str_neq(out.tags[i], "erased");
+    ask("s", "q4", "No, without yeast.");
+    ok(ramet_suggest(T.call, "s", 0, &out));
+    cr_assert_eq(out.n, 1, "an erased answer is an answer");
+    cr_assert_str_eq(out.items[0].entry_id, "q4");
 }
 
 Test(suggest, whatever_is_read)

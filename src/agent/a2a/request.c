@@ -6,6 +6,10 @@
  * part of it. So it never learns that the head has moved: it gets a new context, and the first
  * message begins with a marked part that contains the conversation so far. That part is generated
  * when it is sent; no entry contains it.
+ *
+ * The same holds when entries were erased. No turn runs during an erasure, so each turn came before
+ * it or after it: a context that was begun before the latest erasure is not used again. Its id
+ * depends on the number of erased entries, so that not even a wrong clock brings it back.
  */
 #include "agent/a2a/a2a.h"
 #include "agent/transcript.h"
@@ -34,16 +38,27 @@ static bool turn_is_known(arena *a, const a2a_settings *o, const agent_turn *t, 
     return t->history[first].role == RAMET_USER;
 }
 
+/* When an entry before the message was last erased; 0: none was. */
+static int64_t last_erasure(const agent_turn *t, size_t message)
+{
+    int64_t at = 0;
+    for (size_t i = 0; i < message; i++)
+        if (t->history[i].erased && t->history[i].erased->at > at)
+            at = t->history[i].erased->at;
+    return at;
+}
+
 /* Where the sequence of known turns that ends before the message begins. */
 static size_t known_from(arena *a, const a2a_settings *o, const agent_turn *t, size_t message)
 {
     size_t from = message;
+    int64_t erased_at = last_erasure(t, message);
     while (from) {
         const char *turn = t->history[from - 1].turn_id;
         size_t first = from - 1;
         while (first && texts_equal(t->history[first - 1].turn_id, turn))
             first--;
-        if (!turn || !turn_is_known(a, o, t, first, from))
+        if (!turn || t->history[first].created < erased_at || !turn_is_known(a, o, t, first, from))
             break;
         from = first;
     }
@@ -51,13 +66,17 @@ static size_t known_from(arena *a, const a2a_settings *o, const agent_turn *t, s
 }
 
 /* Derives a context id in the form of a UUID. */
-static const char *context_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t from)
+static const char *context_make(arena *a, const a2a_settings *o, const agent_turn *t, size_t from,
+                                size_t message)
 {
     uint8_t raw[HASH_LEN];
     char id[UUID_TEXT];
     const char *begin = from ? t->history[from - 1].id : "";
     const char *name = arena_printf(a, "context\n%s\n%s\n%lld\n%s", o->name, t->session_id,
                                     (long long)t->branch, begin ? begin : "");
+    size_t erased = agent_erased_count(t, message);
+    if (erased)
+        name = arena_printf(a, "%s\nerased %zu", name, erased);
     sha_of(name, strlen(name), raw);
     return arena_strdup(a, uuid8(raw, id));
 }
@@ -70,7 +89,7 @@ void a2a_context_choose(arena *a, const a2a_settings *o, const agent_turn *t, a2
         out->is_complete = true;
     } else if (o->memory == A2A_BY_CONTEXT && t->session_id) {
         size_t from = known_from(a, o, t, out->message);
-        out->id = context_make(a, o, t, from);
+        out->id = context_make(a, o, t, from, out->message);
         out->is_complete = from < out->message;
     }
 }

@@ -5,6 +5,7 @@
  * one is started, with the conversation so far as text.
  */
 #include "agent/acp/acp.h"
+#include "agent/transcript.h"
 
 #include "base/util.h"
 
@@ -410,7 +411,7 @@ static bool inner_find(talk *k, size_t n, bool *as)
         held *h = *at;
         if (h->in != k->program || !k->turn->session_id ||
             strcmp(h->session, k->turn->session_id) != 0 || h->overlay != k->turn->overlay ||
-            !holds(h, k->turn, n))
+            h->n_erased != agent_erased_count(k->turn, n) || !holds(h, k->turn, n))
             continue;
         *at = h->next;
         k->inbox.inner = h->inner;
@@ -436,6 +437,7 @@ static void inner_keep(talk *k)
     h->model_option = xstrdup(k->model_option);
     h->in = k->program;
     h->overlay = k->turn->overlay;
+    h->n_erased = agent_erased_count(k->turn, k->turn->n);
     memcpy(h->hash, k->turn->history[k->turn->n - 1].hash, sizeof h->hash);
     pthread_mutex_lock(&k->own->lock);
     h->next = k->own->held;

@@ -80,7 +80,9 @@ typedef struct held {
     char *setup; /* the setup applied to it */
     char *model_option;
     char hash[65];
-    int64_t overlay; /* the overlays in effect when it was sent: the hash does not cover them */
+    /* The overlays in effect, and the entries erased, when it was sent: the hash covers neither. */
+    int64_t overlay;
+    size_t n_erased;
     program *in;
 } held;
 

@@ -440,10 +440,7 @@ static bool answer_follow(talk *k)
 
 static const char *view_of(arena *a, const agent_turn *t, size_t n)
 {
-    size_t erased = 0;
-    for (size_t i = 0; i < n; i++)
-        erased += t->history[i].erased != NULL;
-    return arena_printf(a, "%lld.%zu", (long long)t->overlay, erased);
+    return arena_printf(a, "%lld.%zu", (long long)t->overlay, agent_erased_count(t, n));
 }
 
 static void talk_run(talk *k)

@@ -44,6 +44,48 @@ static void receipt_print(cli *c, const ramet_receipt *r)
         printf("note: %s\n", r->notes[i]);
 }
 
+static int erasures_list(cli *c, const char *session, int64_t branch)
+{
+    ramet_erasure *list;
+    size_t n;
+    if (lib->ramet_erasures(c->call, session, branch, &list, &n) != RAMET_OK)
+        return cli_fail(c);
+    if (c->json) {
+        form_list all = {.items = list, .n = n};
+        form_write(json_begin(c), &form_erasure_list, &all, NULL);
+        return json_end(c);
+    }
+    if (!n) {
+        cli_note(c, "nothing of this history was erased");
+        return 0;
+    }
+    grid *t = grid_new(c, 4, 0);
+    grid_head(t, "ENTRIES", "BY", "ERASED", "REASON");
+    for (size_t i = 0; i < n; i++) {
+        grid_row(t);
+        grid_cell(t, ST_OFF, number_text(c, list[i].entries));
+        grid_cell(t, ST_OFF, list[i].by ? text_cut(c, list[i].by, 30) : "-");
+        grid_cell(t, ST_DIM, time_ago(c, list[i].at));
+        grid_cell(t, ST_OFF, text_cut(c, list[i].reason, 60));
+    }
+    grid_print(t);
+    return 0;
+}
+
+/* --list: what was erased before. */
+static int erase_list(cli *c)
+{
+    int64_t branch = 0;
+    int code = 0;
+    if (c->argc != 1 || opt_text(c, "user") || opt_flag(c, "tree"))
+        return cli_error(c, RAMET_INVALID, "list",
+                         "with --list give one SESSION, and nothing else");
+    ramet_session *s = session_named(c, c->argv[0], &code);
+    if (!s || !branch_option(c, &branch, &code))
+        return code;
+    return erasures_list(c, s->id, branch);
+}
+
 /* What the words name. False: `code` says how it ended. */
 static bool target_read(cli *c, ramet_erase_in *in, int *code)
 {
@@ -110,6 +152,8 @@ int cmd_erase(cli *c)
     ramet_erase_in in = {.reason = opt_text(c, "reason"), .dry_run = opt_flag(c, "dry-run")};
     ramet_receipt *r;
     int code = 0;
+    if (opt_flag(c, "list"))
+        return erase_list(c);
     if (!target_read(c, &in, &code))
         return code;
     ramet_call *call = erase_call(c, &in);

@@ -433,7 +433,8 @@ static void notes_fill(const ramet_call *c, ramet_receipt *r)
         "author "
         "and time, can confirm the guess by the hash.",
         "Backups, exports and copies of the store that were made before are not changed.",
-        "What agents and models outside this store keep is not reached.",
+        "Agents and models outside this store keep what they were sent. An agent with a memory of "
+        "its own gets what is left in a new session at its next turn.",
         "The database's log, replicas and backups, and rows that it has not vacuumed yet, are its "
         "operator's: docs/erasure.md says how to clear them.",
     };

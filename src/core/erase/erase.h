@@ -8,6 +8,7 @@
  *   erase_about.c   texts about sessions: titles, reasons, tasks, turns, kept answers
  *   erase_person.c  a user's name in every table (store/sql/erase_sql.h)
  *   erase_fill.c    templates, and the values of sessions made from them
+ *   erase_list.c    what was erased of a history
  *   erase_words.c   whether a text shares a word with what is erased
  */
 #ifndef CORE_ERASE_ERASE_H

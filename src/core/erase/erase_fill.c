@@ -23,11 +23,12 @@ typedef VEC(gone_value) gone_values;
 typedef struct value_test {
     bool all;
     const erase_words *words; /* those that share one; NULL: none */
-    const ramet_entry *entry; /* those whose placeholders it has; NULL: none */
+    const ramet_entry *entry; /* those that it shows, as the record has it; NULL: none */
     const gone_values *same;  /* these; NULL: none */
 } value_test;
 
-static bool value_goes(const value_test *t, fill_value *v)
+/* `shown`: the entry as the levels before this one show it; NULL: this one does not reach it. */
+static bool value_goes(const value_test *t, const ramet_entry *shown, fill_value *v)
 {
     if (!*v->text || strcmp(v->text, RAMET_ERASED_TEXT) == 0)
         return false;
@@ -37,7 +38,7 @@ static bool value_goes(const value_test *t, fill_value *v)
         if (strcmp(t->same->items[i].name, v->name) == 0 &&
             strcmp(t->same->items[i].text, v->text) == 0)
             return true;
-    return t->entry && fill_count(&(fill_level){.values = v, .n = 1}, t->entry) > 0;
+    return shown && fill_count(&(fill_level){.values = v, .n = 1}, shown) > 0;
 }
 
 /* What is shown instead is never longer than the value was: what values add to an entry is bounded
@@ -47,11 +48,34 @@ static const char *value_left(const char *text)
     return strlen(text) >= strlen(RAMET_ERASED_TEXT) ? RAMET_ERASED_TEXT : "";
 }
 
+/* Erases values of one level. What it shows of the entry is put into *shown first: levels after it
+ * fill in the text as it was until now. */
+static int64_t level_cut(erase_batch *b, fill_level *l, const value_test *t, ramet_entry *shown,
+                         gone_values *out)
+{
+    int64_t n = 0;
+    const bool reaches = t->entry && shown->position < l->len[RAMET_LOG_MAIN];
+    const ramet_entry before = *shown;
+    if (reaches)
+        fill_level_entry(l, shown, b->arena);
+    for (size_t i = 0; i < l->n; i++) {
+        fill_value *v = &l->values[i];
+        if (!value_goes(t, reaches ? &before : NULL, v))
+            continue;
+        gone_value was = {v->name, v->text};
+        VEC_PUSH(b->arena, out, was);
+        v->text = v->escaped = value_left(v->text);
+        n++;
+    }
+    return n;
+}
+
 /* Erases values of one session; `out` gets those that it had. */
 static void values_cut(txn *tx, erase_batch *b, int64_t tree, int64_t session, const value_test *t,
                        gone_values *out)
 {
     fill f;
+    ramet_entry shown = {0};
     int64_t n = 0;
     const char *text = fill_text(tx, tree, session);
     if (!text)
@@ -62,16 +86,10 @@ static void values_cut(txn *tx, erase_batch *b, int64_t tree, int64_t session, c
                 "erased; run fsck");
         return;
     }
+    if (t->entry)
+        shown = *t->entry;
     for (size_t l = 0; l < f.n; l++)
-        for (size_t i = 0; i < f.levels[l].n; i++) {
-            fill_value *v = &f.levels[l].values[i];
-            if (!value_goes(t, v))
-                continue;
-            gone_value was = {v->name, v->text};
-            VEC_PUSH(b->arena, out, was);
-            v->text = v->escaped = value_left(v->text);
-            n++;
-        }
+        n += level_cut(b, &f.levels[l], t, &shown, out);
     if (n)
         fill_set(tx, tree, session, fill_write(tx->call->hasher, b->arena, &f));
     b->counts[ERASE_VALUES] += n;

@@ -64,6 +64,9 @@ ramet_status person_run(txn *tx, void *batch)
     q_text(q, 1, j->user);
     q_int(q, 2, tx->now);
     q_run(q);
+    q = db_query(tx->db, Q_erase_once_by);
+    q_text(q, 1, j->user);
+    batch_run(tx, b, q, ERASE_NAMES);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         q = db_query(tx->db, steps[i].q);
         q_text(q, 1, j->user);

@@ -75,9 +75,10 @@ static void sessions_plan(txn *tx, erase_job *j)
     }
     for (size_t i = 0; i < rows.n; i++) {
         const session_full *s = &rows.items[i];
-        /* Private sessions of others are neither erased nor named (I10). */
-        if (s->purging == 2 ||
-            (j->only_of && s->visibility == RAMET_PRIVATE && strcmp(s->owner, j->only_of) != 0))
+        /* Private sessions of others are neither erased nor named (I10). The place of a session
+         * that gc has removed counts: its forks still show entries that it appended. It has no
+         * owner, so that of a private one belongs to others. */
+        if (j->only_of && s->visibility == RAMET_PRIVATE && strcmp(s->owner, j->only_of) != 0)
             continue;
         erase_session one = {s->tree, s->no};
         VEC_PUSH(j->arena, &j->sessions, one);

@@ -212,24 +212,29 @@ int64_t fill_count(const fill_level *l, const ramet_entry *e)
     return n;
 }
 
-void fill_entry(txn *tx, const fill *f, const branch_row *head, ramet_entry *e, arena *a)
+bool fill_level_entry(const fill_level *l, ramet_entry *e, arena *a)
 {
     struct {
         const char **text;
         bool json;
     } texts[] = {{&e->text, false}, {&e->parts, true}, {&e->body, true}};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        const char *made = *texts[k].text ? filled(a, l, *texts[k].text, texts[k].json) : NULL;
+        if (*texts[k].text && !made)
+            return false;
+        *texts[k].text = made;
+    }
+    return true;
+}
+
+void fill_entry(txn *tx, const fill *f, const branch_row *head, ramet_entry *e, arena *a)
+{
     for (size_t i = 0; i < f->n && fill_covers(head, e->position); i++) {
         const fill_level *l = &f->levels[i];
-        if (e->position >= l->len[head->meta.log])
-            continue;
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-            const char *made = *texts[k].text ? filled(a, l, *texts[k].text, texts[k].json) : NULL;
-            if (*texts[k].text && !made) {
-                db_fail(tx->db, RAMET_DAMAGED,
-                        "the values of a session make entry %s longer than they may", e->id);
-                return;
-            }
-            *texts[k].text = made;
+        if (e->position < l->len[head->meta.log] && !fill_level_entry(l, e, a)) {
+            db_fail(tx->db, RAMET_DAMAGED,
+                    "the values of a session make entry %s longer than they may", e->id);
+            return;
         }
     }
 }

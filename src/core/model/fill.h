@@ -53,6 +53,8 @@ bool fill_load(txn *tx, const branch_row *head, arena *a, fill *out);
 void fill_entry(txn *tx, const fill *f, const branch_row *head, ramet_entry *e, arena *a);
 /* Replaces them in a plain text. */
 const char *fill_plain(arena *a, const fill_level *l, const char *text);
+/* Replaces those of one level in an entry; false: it becomes longer than it may. */
+bool fill_level_entry(const fill_level *l, ramet_entry *e, arena *a);
 /* How often the placeholders of a level occur in an entry. */
 int64_t fill_count(const fill_level *l, const ramet_entry *e);
 

@@ -427,6 +427,10 @@ static void entry_take(suggester *s, arena *a, const ramet_entry *e)
 {
     words w;
     meaning m;
+    if (e->erased) { /* its text is a placeholder, which nobody wrote */
+        s->answered = e->role != RAMET_USER && (s->answered || e->role == RAMET_ASSISTANT);
+        return;
+    }
     words_of(a, e->text ? e->text : "", &w);
     meaning_of(&s->stops, &w, &m);
     if (e->role == RAMET_USER)

@@ -90,8 +90,8 @@ api_handler api_hold_put, api_hold_delete, api_hold_get, api_holds_list, api_ret
 api_handler api_share_post, api_shares_list, api_share_delete, api_share_open;
 api_handler api_events_open, api_me_get, api_agents_list, api_agents_nearby, api_agents_use,
     api_statistics_get;
-api_handler api_erase_post, api_store_stats, api_store_gc, api_store_fsck, api_store_index,
-    api_store_backup, api_token_post, api_tokens_list, api_token_delete;
+api_handler api_erase_post, api_erasures_list, api_store_stats, api_store_gc, api_store_fsck,
+    api_store_index, api_store_backup, api_token_post, api_tokens_list, api_token_delete;
 api_handler api_message_post, api_turn_cancel, api_turns_list, api_turn_get, api_turn_find,
     api_turn_answer, api_fan_out, api_edit_post, api_regenerate_post, api_prompt_get;
 api_handler api_export_session, api_export_all, api_import_post, api_import_offset;

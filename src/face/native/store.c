@@ -108,7 +108,23 @@ void api_erase_post(request *q)
     ramet_status st = ramet_erase(c, &in, &receipt);
     out.receipt = receipt;
     api_show(q, &form_erase_done, &out);
-    api_work_answer(q, st);
+    /* A kept answer names its caller, who may be the one that was erased. */
+    if (in.user && !in.dry_run && strcmp(in.user, q->caller.user) == 0)
+        face_answer(q, st);
+    else
+        api_work_answer(q, st);
+}
+
+void api_erasures_list(request *q)
+{
+    ramet_call *c = face_call(q);
+    form_list list = {0};
+    int64_t branch;
+    if (!c || !api_branch(q, "branch", request_query(q, "branch"), &branch))
+        return;
+    api_show(q, &form_erasure_list, &list);
+    face_answer(q,
+                ramet_erasures(c, face_path(q, "id"), branch, ITEMS(list, ramet_erasure), &list.n));
 }
 
 void api_store_fsck(request *q)

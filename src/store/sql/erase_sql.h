@@ -98,6 +98,7 @@
     X(erased_del, "DELETE FROM erased WHERE tree=$1 AND k>=$2 AND k<=$3")                          \
     X(erased_by_time, "SELECT tree,k FROM erased WHERE at=$1 ORDER BY tree,k")                     \
     X(erased_sums, "SELECT count(*),coalesce(sum(k%1000003),0) FROM erased WHERE tree=$1")         \
+    X(erased_of_tree, "SELECT k,at,who,why FROM erased WHERE tree=$1 ORDER BY at DESC,why,k")      \
     X(erased_count, "SELECT count(*) FROM erased")                                                 \
     X(orphan_erased, "SELECT o.tree,o.k,'' FROM erased o WHERE NOT EXISTS (SELECT 1 FROM entry e " \
                      "WHERE e.tree=o.tree AND e.k=o.k AND (e.flags&64)<>0) LIMIT $1")              \
@@ -145,6 +146,10 @@
                       "FROM entry e WHERE " PK_RANGE("e.", "k") " ORDER BY e.k")                   \
     X(erase_uploads, "UPDATE attachment SET expires=$2 WHERE owner=$1 AND NOT EXISTS (SELECT 1 "   \
                      "FROM attached r WHERE r.attachment=attachment.id)")                          \
+    /* The scope of an administrator's key ends with the name (face/native/store.c). */            \
+    X(erase_once_by, "DELETE FROM once WHERE user_id='' AND "                                      \
+                     "substr(scope,length(scope)-length(CAST($1 AS TEXT))-3)="                     \
+                     "' by '||CAST($1 AS TEXT)")                                                   \
     X(erasures, "SELECT key,value FROM meta WHERE key>='erase ' AND key<'erase~' ORDER BY key")    \
     ERASE_COLUMNS(ERASE_BY_CLASS, X)
 /* clang-format on */

@@ -1520,6 +1520,28 @@ export interface components {
             by?: string;
             reason: string;
         };
+        /** @description An erasure that took entries of a history. */
+        Erasure: {
+            /**
+             * Format: date-time
+             * @description when
+             */
+            at: string;
+            /** @description by whom, if the caller may know */
+            by?: string;
+            reason: string;
+            /**
+             * Format: int64
+             * @description how many of this history
+             */
+            entries: number;
+        };
+        /** @description Newest first, at most the last 1,000. */
+        ErasureList: {
+            erasures: components["schemas"]["Erasure"][];
+            /** @description `cursor` of the next page; null at the end */
+            next_cursor: string | null;
+        };
         /** @description An entry of a session. */
         EraseEntry: {
             /** @description a session that has it */
