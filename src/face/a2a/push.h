@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * push.h: push notifications: where the changes of a task are sent to (push.c), and their delivery
- * (push_send.c).
+ * (push_send.c, push_post.c).
  */
 #ifndef FACE_A2A_PUSH_H
 #define FACE_A2A_PUSH_H
