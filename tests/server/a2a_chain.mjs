@@ -51,6 +51,54 @@ for (const theirs of generations)
       });
     }
 
+const waysToTell = ['message', 'partial', 'artifact', 'repeated', 'chunks', 'last', 'plain'];
+for (const theirs of generations)
+  for (const ours of generations)
+    for (const binding of bindings[ours])
+      test(`metadata of a text: an agent of ${theirs} behind a client of ${ours}, ${binding}`, async () => {
+        const agent = await startAgent(theirs);
+        const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`, '--agent', `slow=a2a,url=${agent.url},stream=off`] });
+        const metadata = { mine: { a: [1, 'two', null] }, flag: true, text: strange };
+        const own = (m) => Object.fromEntries(Object.entries(m?.metadata ?? {}).filter(([k]) => k in metadata));
+        for (const name of ['far', 'slow']) {
+          const c = await client(ours, `${s.url}/a2a/${name}`, { binding });
+          for (const how of waysToTell) {
+            const task = await c.send(message(`tell ${how}`, { metadata })), about = `${name} ${how}: ${JSON.stringify(task)}`;
+            const heard = agent.log.at(-1).message;
+            assert.deepEqual(own(heard), metadata, 'what the agent was sent');
+            const [asked, ...answers] = task.history;
+            assert.deepEqual(own(asked), metadata, about);
+            assert.deepEqual(answers.map((m) => [textOf(m), own(m)]), [[how === 'plain' ? 'heard: plain' : 'one text', metadata]], about);
+            if (!['artifact', 'chunks', 'plain'].includes(how)) assert.deepEqual(answers[0].parts[0].metadata, { of: 'the part' }, about);
+            const again = await c.get(task.id);
+            assert.deepEqual(again.history.map((m) => own(m)), [metadata, metadata], about);
+            assert.deepEqual(again.artifacts.map((x) => [textOf(x), own(x)]), [[textOf(answers), metadata]], about);
+            const events = await all(c.stream(message(`tell ${how}`, { metadata })));
+            const last = events.filter((e) => e.kind === 'artifact-update').at(-1);
+            assert.deepEqual([textOf(last.artifact), own(last.artifact)], [textOf(answers), metadata], `stream, ${about}`);
+          }
+        }
+        await agent.stop();
+      }, { seconds: 120 });
+
+for (const theirs of generations)
+  for (const ours of generations)
+    for (const binding of bindings[ours])
+      test(`an answer to a question: an agent of ${theirs} behind a client of ${ours}, ${binding}`, async () => {
+        const agent = await startAgent(theirs);
+        const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`] });
+        const c = await client(ours, `${s.url}/a2a/far`, { binding });
+        const asks = await c.send(message('ask which?', { metadata: { of: 'the question' } }));
+        assert.deepEqual([asks.status.state, asks.status.message.metadata.of], ['input-required', 'the question']);
+        const metadata = { of: { the: ['answer'] } };
+        const task = await c.send(message([...sent, 'green'], { taskId: asks.id, metadata }));
+        const heard = agent.log.at(-1).message;
+        assert.deepEqual([heard.parts.map(tidy), heard.metadata], [[...sent, { kind: 'text', text: 'green' }].map(tidy), metadata]);
+        assert.equal(textOf(task.history.at(-1)), 'answered: green');
+        assert.deepEqual(task.history.map((m) => m.metadata?.of), ['the question', 'the question', metadata.of, undefined]);
+        await agent.stop();
+      });
+
 test('values that are no objects come through 0.3 as the SDK of 1.0 wraps them', async () => {
   const agent = await startAgent('0.3');
   const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`] });

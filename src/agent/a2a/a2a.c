@@ -421,40 +421,13 @@ static const char *decision_make(talk *t, const char *answer)
 /* The user's answer to a question, as a message of the same task. */
 static const char *answer_message(talk *t, const agent_reply *given)
 {
-    const char *answer = given->text ? given->text : "", *decision = given->decision;
-    buf b;
-    json_writer w;
-    char id[UUID_TEXT];
-    bool v1 = t->remote.v1;
-    buf_init(&b, A2A_REQUEST_BYTES);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    if (!v1)
-        jw_kstr(&w, "kind", "message");
-    jw_kstr(&w, "messageId", uuid7(time_now_us(), id));
-    jw_kstr(&w, "role", v1 ? "ROLE_USER" : "user");
-    jw_kstr(&w, "taskId", t->answer.task);
-    if (t->answer.context)
-        jw_kstr(&w, "contextId", t->answer.context);
-    jw_key(&w, "parts");
-    jw_array(&w);
-    if (t->answer.request && !decision)
-        decision = decision_make(t, answer);
-    if (decision) {
-        jw_object(&w);
-        if (!v1)
-            jw_kstr(&w, "kind", "data");
-        jw_kraw(&w, "data", decision);
-        jw_end_object(&w);
-    }
-    jw_object(&w);
-    if (!v1)
-        jw_kstr(&w, "kind", "text");
-    jw_kstr(&w, "text", answer);
-    jw_end_object(&w);
-    jw_end_array(&w);
-    jw_end_object(&w);
-    return buf_keep(&b, t->arena);
+    a2a_reply reply = {.task = t->answer.task,
+                       .context = t->answer.context,
+                       .given = given,
+                       .decision = given->decision};
+    if (t->answer.request && !reply.decision)
+        reply.decision = decision_make(t, given->text ? given->text : "");
+    return a2a_message_reply(t->arena, &reply, t->remote.v1);
 }
 
 /* NULL: the turn was cancelled. */
@@ -465,8 +438,12 @@ static const char *question_ask(talk *t)
     char id[AGENT_CALL_ID];
     agent_reply answer = {0};
     bool confirm = t->answer.request && !t->answer.questions;
-    agent_question q = {agent_call_id(id), confirm ? "permission" : "input", t->answer.question,
-                        confirm ? options : NULL, t->answer.request};
+    agent_question q = {.id = agent_call_id(id),
+                        .kind = confirm ? "permission" : "input",
+                        .text = t->answer.question,
+                        .options = confirm ? options : NULL,
+                        .request = t->answer.request,
+                        .metadata = t->answer.question_metadata};
     int64_t asked = time_mono_us();
     if (!t->sink->ask(t->sink->arg, &q, &answer))
         return NULL;

@@ -68,6 +68,16 @@ void a2a_context_choose(arena *a, const a2a_settings *o, const agent_turn *t, a2
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
                               const a2a_context *at);
 
+/* The user's answer to a question of the remote agent. */
+typedef struct a2a_reply {
+    const char *task, *context; /* as named by the agent; context NULL: it did not name it */
+    const agent_reply *given;
+    const char *decision; /* JSON object: the decision of which the message begins; NULL: none */
+} a2a_reply;
+/* The same as a message: without a decision with the parts, and always with the metadata, of the
+ * client's message. NULL: it would be too large. */
+const char *a2a_message_reply(arena *a, const a2a_reply *in, bool v1);
+
 /* ------------------------------------------------------------------ parts (agent/a2a/part.c) */
 
 /* Writes a part of either version in the one that is wanted. */
@@ -76,6 +86,28 @@ void a2a_part_write(arena *a, json_writer *w, const json_doc *d, const json_node
 bool a2a_part_is_value(const json_doc *d, const json_node *v);
 /* Such a part as the list of parts of an entry; NULL: it is too large. */
 const char *a2a_part_normal(arena *a, const json_doc *d, const json_node *v);
+
+/* ------------------------------------------------------------------ messages (agent/a2a/message.c)
+ */
+
+/* The metadata of a remote message that are kept with its entry, all but ids of invocations; NULL:
+ * there are none. */
+const char *a2a_metadata_keep(arena *a, const json_doc *d, const json_node *metadata);
+/* A message of an agent in the form of 1.0. `id` NULL: it is that of its entry. NULL: it is too
+ * large. */
+const char *a2a_body_make(arena *a, const char *id, const char *parts, const char *metadata);
+
+/* Text parts of a message that stand together. */
+typedef struct a2a_texts {
+    buf text;       /* all of it */
+    buf parts;      /* the parts, in the form of 1.0: an array that is not closed */
+    bool is_marked; /* a part has metadata or a media type of its own */
+} a2a_texts;
+void a2a_texts_begin(a2a_texts *t);
+void a2a_texts_add(a2a_texts *t, arena *a, const json_doc *d, const json_node *part,
+                   const char *text);
+void a2a_texts_clear(a2a_texts *t);
+void a2a_texts_release(a2a_texts *t);
 
 /* ------------------------------------------------------------------ what comes back */
 
@@ -99,14 +131,18 @@ typedef struct a2a_answer {
     size_t from;                /* offset in said of the message being streamed */
     bool after;                 /* the last text was a complete message: begin a new paragraph */
     bool apart;                 /* another entry was made since: no new paragraph needed */
+    size_t recorded;            /* bytes of said that are in entries already */
     const char *artifact;       /* the last one that produced text */
+    buf chunks;                 /* text of it, while it comes in chunks */
+    const char *chunk_metadata; /* its metadata, in the form that is kept; NULL: none yet */
     VEC(const char *) seen;     /* ids of messages already reported */
     VEC(const char *) calls;    /* ids of tool calls already reported */
     const char *task, *context; /* as named by the agent; NULL: not yet */
     a2a_state state;
-    const char *question; /* the agent's question */
-    const char *request;  /* JSON array: the confirmations of ADK that ask it; NULL: none */
-    size_t questions;     /* those of the tool ask_user among them; 0: a yes-or-no question */
+    const char *question;          /* the agent's question */
+    const char *question_metadata; /* of its message; NULL: none */
+    const char *request; /* JSON array: the confirmations of ADK that ask it; NULL: none */
+    size_t questions;    /* those of the tool ask_user among them; 0: a yes-or-no question */
     char reason[A2A_REASON];
     int64_t code; /* JSON-RPC error code; 0: none */
 } a2a_answer;

@@ -141,6 +141,8 @@ const wait = (ms) => new Promise((go) => setTimeout(go, ms));
  *   tool        calls a tool, as ADK tells it, and says "done"
  *   plain …     answers with a message, without a task
  *   parts       gives back all parts of the message but its own word, in a message and in an artifact
+ *   tell HOW    says text with the metadata of the message: in a message (of a status, or `plain`), in
+ *               `partial` ones and then a whole one, in the `last` status, in an artifact, in its `chunks`
  * and anything else with "heard: " and the text. `style`: "artifact" tells words as chunks of an
  * artifact, "status" as messages of statuses and then once more as an artifact, as kagent's do.
  */
@@ -171,8 +173,8 @@ class Executor {
     const status = (state, m, final = over.includes(state)) => say({ kind: 'status-update', final, status: { state, timestamp: new Date().toISOString(), ...(m ? { message: m } : {}) } });
     const text = (user.parts[0].text === 'parts' ? parts[0] : parts.at(-1)) ?? '', [word, ...rest] = text.split(' ');
     const answered = this.asked.get(taskId);
-    if (word === 'plain') {
-      this.publish(bus, agentMessage([{ kind: 'text', text: `heard: ${rest.join(' ')}` }]));
+    if (word === 'plain' || text === 'tell plain') {
+      this.publish(bus, agentMessage([{ kind: 'text', text: `heard: ${rest.join(' ')}` }], user.metadata));
       return bus.finished();
     }
     if (!context.task)
@@ -185,7 +187,7 @@ class Executor {
     }
     if (word === 'ask' && !answered) {
       this.asked.set(taskId, rest.join(' '));
-      status('input-required', agentMessage([{ kind: 'text', text: rest.join(' ') }]));
+      status('input-required', agentMessage([{ kind: 'text', text: rest.join(' ') }], user.metadata));
       return bus.finished();
     }
     if (word === 'confirm' && !answered) {
@@ -201,6 +203,27 @@ class Executor {
       status('working', agentMessage([{ kind: 'text', text: 'here they are' }, ...rest], { told: user.metadata ?? null }));
       say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: 'p', parts: [{ kind: 'text', text: 'here they are' }, ...rest] } });
       status('completed');
+      return bus.finished();
+    }
+    if (word === 'tell') {
+      const { metadata } = user, [how] = rest, said = (text, more = metadata) => agentMessage([{ kind: 'text', text, metadata: { of: 'the part' } }], more);
+      const artifact = (text, more) => say({ kind: 'artifact-update', append: false, lastChunk: true, ...more, artifact: { artifactId: 'a', parts: [{ kind: 'text', text }], ...(more?.metadata ? { metadata } : {}) } });
+      if (how === 'message') status('working', said('one text'));
+      if (how === 'partial') {
+        for (const piece of ['one ', 'text']) status('working', agentMessage([{ kind: 'text', text: piece }], { adk_partial: true }));
+        status('working', said('one text'));
+      }
+      if (how === 'artifact') artifact('one text', { metadata });
+      if (how === 'repeated') {
+        status('working', said('one text'));
+        artifact('one text');
+      }
+      if (how === 'chunks') {
+        artifact('one ', { lastChunk: false, metadata });
+        artifact('te', { append: true, lastChunk: false });
+        artifact('xt', { append: true });
+      }
+      status('completed', how === 'last' ? said('one text') : undefined);
       return bus.finished();
     }
     const reply = answered ? `answered: ${text}` : word === 'recall' ? JSON.stringify(known) : word === 'tool' ? 'done'
