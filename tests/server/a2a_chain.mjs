@@ -99,6 +99,20 @@ for (const theirs of generations)
         await agent.stop();
       });
 
+for (const version of generations)
+  test(`${version}: files that are too large for one piece are in the artifacts of a task, behind its text`, async () => {
+    const agent = await startAgent(version);
+    const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`] });
+    const c = await client(version, `${s.url}/a2a/far`), size = 900_000;
+    const { id } = await c.send(message(`files 4 ${size}`, { metadata: { mine: [1] } }));
+    const { artifacts } = await c.get(id);
+    assert.deepEqual([textOf(artifacts[0]), artifacts[0].metadata], ['files', { mine: [1] }]);
+    assert.deepEqual(values(artifacts).map((p) => [p.file.name, p.metadata, Buffer.from(p.file.bytes, 'base64').equals(Buffer.alloc(size, `${p.metadata.n} `))]),
+      [0, 1, 2, 3].map((n) => [`f${n}`, { n }, true]));
+    assert.equal(artifacts.length, 5);
+    await agent.stop();
+  });
+
 test('values that are no objects come through 0.3 as the SDK of 1.0 wraps them', async () => {
   const agent = await startAgent('0.3');
   const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`] });

@@ -431,7 +431,7 @@ static bool on_entry(follower *f, const ramet_entry *e)
         if (f->kagent && e->role == RAMET_ASSISTANT && *e->text)
             send_artifact(f, (artifact_out){.id = e->id,
                                             .text = e->text,
-                                            .metadata = a2a_answer_metadata(f->scratch, e, 1),
+                                            .metadata = a2a_answer_metadata(f->scratch, NULL, e, 1),
                                             .last = true});
         send_parts(f, e, rest);
     }
@@ -507,8 +507,8 @@ static void send_answer(follower *f)
     bool is_long = f->caught_up && f->text.n > MAX_PIECE_BYTES;
     send_artifact(f, (artifact_out){.id = A2A_ANSWER,
                                     .text = is_long ? "" : text,
-                                    .metadata = a2a_answer_metadata(f->scratch, f->entries.items,
-                                                                    f->entries.n),
+                                    .metadata = a2a_answer_metadata(f->scratch, NULL,
+                                                                    f->entries.items, f->entries.n),
                                     .append = is_long,
                                     .last = true});
 }

@@ -57,20 +57,28 @@ static void member_set(arena *a, member_list *all, const char *name, const char 
     VEC_PUSH(a, all, one);
 }
 
-const char *a2a_answer_metadata(arena *a, const ramet_entry *entries, size_t n)
+/* Sets the members of an object. */
+static void members_add(arena *a, member_list *all, const json_doc *d, const json_node *of)
+{
+    const json_node *v;
+    for (const json_node *k = json_first(d, of); k; k = json_next(d, of, v)) {
+        v = json_next(d, of, k);
+        member_set(a, all, json_text(a, d, k), json_raw(a, d, v));
+    }
+}
+
+const char *a2a_answer_metadata(arena *a, const char *before, const ramet_entry *entries, size_t n)
 {
     member_list all = {0};
-    const json_node *v;
+    json_doc d;
     buf b;
     json_writer w;
+    if (before && json_parse(a, before, strlen(before), SIZE_MAX, &d, NULL))
+        members_add(a, &all, &d, &d.nodes[0]);
     for (size_t i = 0; i < n; i++) {
-        json_doc d;
         const json_node *metadata = metadata_of(a, &entries[i], &d);
-        for (const json_node *k = metadata ? json_first(&d, metadata) : NULL; k;
-             k = json_next(&d, metadata, v)) {
-            v = json_next(&d, metadata, k);
-            member_set(a, &all, json_text(a, &d, k), json_raw(a, &d, v));
-        }
+        if (metadata)
+            members_add(a, &all, &d, metadata);
     }
     if (!all.n)
         return NULL;
@@ -125,7 +133,7 @@ const char *a2a_artifacts_of(arena *a, const char *text, const ramet_entry *entr
     jw_init(&w, &b, 0);
     jw_array(&w);
     if (*text)
-        a2a_artifact_write(&w, A2A_03, A2A_ANSWER, text, a2a_answer_metadata(a, entries, n));
+        a2a_artifact_write(&w, A2A_03, A2A_ANSWER, text, a2a_answer_metadata(a, NULL, entries, n));
     for (size_t i = 0; i < n; i++)
         if (a2a_entry_is_value(&entries[i])) {
             a2a_value_artifact_write(a, &w, NULL, &entries[i]);

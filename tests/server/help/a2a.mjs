@@ -141,6 +141,7 @@ const wait = (ms) => new Promise((go) => setTimeout(go, ms));
  *   tool        calls a tool, as ADK tells it, and says "done"
  *   plain …     answers with a message, without a task
  *   parts       gives back all parts of the message but its own word, in a message and in an artifact
+ *   files N B   says "files", with the metadata of the message, and gives N files of B bytes
  *   tell HOW    says text with the metadata of the message: in a message (of a status, or `plain`), in
  *               `partial` ones and then a whole one, in the `last` status, in an artifact, in its `chunks`
  * and anything else with "heard: " and the text. `style`: "artifact" tells words as chunks of an
@@ -202,6 +203,13 @@ class Executor {
       const rest = user.parts.filter((p) => p.kind !== 'text');
       status('working', agentMessage([{ kind: 'text', text: 'here they are' }, ...rest], { told: user.metadata ?? null }));
       say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: 'p', parts: [{ kind: 'text', text: 'here they are' }, ...rest] } });
+      status('completed');
+      return bus.finished();
+    }
+    if (word === 'files') {
+      status('working', agentMessage([{ kind: 'text', text: 'files' }], user.metadata));
+      for (let i = 0; i < Number(rest[0]); i++)
+        say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: `f${i}`, parts: [{ kind: 'file', file: { bytes: Buffer.alloc(Number(rest[1]), `${i} `).toString('base64'), name: `f${i}` }, metadata: { n: i } }] } });
       status('completed');
       return bus.finished();
     }
