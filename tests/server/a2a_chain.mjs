@@ -3,7 +3,7 @@
 // a2a_chain.mjs: a remote A2A agent of either generation behind Ramet behind an A2A client of either
 // generation, over each binding: text, JSON values, bytes of files and metadata come through equal.
 import { test, finish, start, must, enc, assert } from './lib.mjs';
-import { all, bindings, client, generations, message, startAgent, textOf } from './help/a2a.mjs';
+import { all, bindings, client, generations, message, remotes, startAgent, textOf } from './help/a2a.mjs';
 
 const bytes = Buffer.from(Array.from({ length: 700 }, (_, i) => (i * 37) % 256)).toString('base64');
 const strange = 'snow ☃, a "quote", \\ and \u{1f600}';
@@ -16,7 +16,7 @@ const sent = [
 const tidy = (p) => JSON.parse(JSON.stringify(p, (k, v) => (v === '' || v === undefined ? undefined : v)));
 const values = (list) => (list ?? []).flatMap((x) => x.parts ?? []).filter((p) => p.kind !== 'text').map(tidy);
 
-for (const theirs of generations)
+for (const theirs of remotes)
   for (const ours of generations)
     for (const binding of bindings[ours]) {
       const name = `an agent of ${theirs} behind a client of ${ours}, ${binding}`;
@@ -52,7 +52,7 @@ for (const theirs of generations)
     }
 
 const waysToTell = ['message', 'partial', 'artifact', 'repeated', 'chunks', 'last', 'plain'];
-for (const theirs of generations)
+for (const theirs of remotes)
   for (const ours of generations)
     for (const binding of bindings[ours])
       test(`metadata of a text: an agent of ${theirs} behind a client of ${ours}, ${binding}`, async () => {
@@ -81,7 +81,7 @@ for (const theirs of generations)
         await agent.stop();
       }, { seconds: 120 });
 
-for (const theirs of generations)
+for (const theirs of remotes)
   for (const ours of generations)
     for (const binding of bindings[ours])
       test(`an answer to a question: an agent of ${theirs} behind a client of ${ours}, ${binding}`, async () => {

@@ -33,7 +33,9 @@ typedef struct a2a_settings {
     const char *name; /* the agent's name: author of its entries */
     const char *url;
     const char *key;
-    bool fixed, v1; /* whether `version` is set, and to what */
+    bool fixed, v1;   /* whether `version` is set, and to what */
+    bool is_rest;     /* `binding` is HTTP+JSON */
+    bool any_binding; /* … or what the card prefers */
     bool stream, user;
     a2a_memory memory;
     int64_t transcript; /* maximum size in bytes */
@@ -44,9 +46,26 @@ typedef struct a2a_settings {
 /* Where to reach the remote agent, and what it supports. */
 typedef struct a2a_remote {
     const char *url;
-    bool v1;     /* A2A 1.0, otherwise 0.3 */
-    bool stream; /* it supports streaming */
+    bool v1;            /* A2A 1.0, otherwise 0.3 */
+    bool is_rest;       /* over HTTP+JSON, otherwise JSON-RPC */
+    const char *tenant; /* to be named in every call; NULL: none */
+    bool stream;        /* it supports streaming */
 } a2a_remote;
+
+/* ------------------------------------------------------------------ calls (agent/a2a/binding.c) */
+
+typedef enum { A2A_SEND, A2A_SEND_STREAM, A2A_GET, A2A_SUBSCRIBE, A2A_CANCEL } a2a_method;
+typedef struct a2a_call {
+    a2a_method method;
+    int id;              /* of the JSON-RPC call */
+    const char *message; /* to send, a JSON object; */
+    const char *task;    /* or else the id of the task */
+} a2a_call;
+/* The HTTP request of a call: a POST with a body, a GET without. */
+typedef struct a2a_request {
+    const char *url, *body;
+} a2a_request;
+void a2a_call_make(arena *a, const a2a_remote *r, const a2a_call *in, a2a_request *out);
 
 /* ------------------------------------------------------------------ what is said */
 
@@ -124,6 +143,7 @@ typedef struct a2a_answer {
     arena *scratch; /* for one event */
     const agent_sink *sink;
     bool keeps;      /* the agent records tool calls itself: do not report them */
+    bool is_bare;    /* responses have no envelope of JSON-RPC */
     buf line, event; /* current line and event of the stream */
     buf whole;       /* a response that is not a stream */
     size_t bytes;
@@ -153,6 +173,8 @@ void a2a_answer_release(a2a_answer *an);
 void a2a_answer_next(a2a_answer *an);
 /* Processes bytes of a response of that type; false: stop reading. */
 bool a2a_answer_add(a2a_answer *an, const char *type, const char *p, size_t n);
+/* A response other than 2xx; false: it is no error in the form of A2A. */
+bool a2a_answer_refuse(a2a_answer *an, long status, const char *body, size_t n);
 /* Called when no more bytes will come. */
 void a2a_answer_end(a2a_answer *an);
 

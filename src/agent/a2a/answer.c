@@ -592,7 +592,7 @@ static void response_read(a2a_answer *an, const char *text, size_t n)
         return;
     }
     const json_node *error = json_get(&d, &d.nodes[0], "error");
-    const json_node *result = json_get(&d, &d.nodes[0], "result");
+    const json_node *result = an->is_bare ? &d.nodes[0] : json_get(&d, &d.nodes[0], "result");
     if (json_is(error, JSON_OBJECT)) {
         json_int(&d, json_get(&d, error, "code"), &an->code);
         fail(an, "the agent refused", text_of(an, &d, error, "message"));
@@ -601,6 +601,20 @@ static void response_read(a2a_answer *an, const char *text, size_t n)
     } else {
         fail(an, "the agent sent neither a result nor an error", NULL);
     }
+}
+
+bool a2a_answer_refuse(a2a_answer *an, long status, const char *body, size_t n)
+{
+    json_doc d;
+    arena_reset(an->scratch);
+    if (!an->is_bare || !json_parse(an->scratch, body, n, EVENT_DEPTH, &d, NULL))
+        return false;
+    const char *text = text_of(an, &d, json_get(&d, &d.nodes[0], "error"), "message");
+    if (!text)
+        return false;
+    an->code = status;
+    fail(an, "the agent refused", text);
+    return true;
 }
 
 /* ------------------------------------------------------------------ bytes */

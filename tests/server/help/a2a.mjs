@@ -15,6 +15,8 @@ const sdk = {
 };
 const { default: express } = await load('express');
 export const generations = ['0.3', '1.0'];
+/** What a remote agent may speak: a version, over JSON-RPC if nothing else is said. */
+export const remotes = [...generations, '1.0 HTTP+JSON'];
 
 // ------------------------------------------------------------------ one shape
 
@@ -260,9 +262,10 @@ class Executor {
   };
 }
 
-/** {url, log, executor, breakNext(), stop()}; executor.onAnswer is called before a task is completed.
- * breakNext() cuts the next stream after its third event. */
-export async function startAgent(version, { style = 'artifact', streaming = true } = {}) {
+/** {url, log, calls, executor, breakNext(), stop()} of one of the `remotes`; executor.onAnswer is called
+ * before a task is completed, breakNext() cuts the next stream after its third event. */
+export async function startAgent(remote, { style = 'artifact', streaming = true, tenant } = {}) {
+  const [version, protocolBinding = 'JSONRPC'] = remote.split(' '), calls = [];
   const { server, express: ex, types } = sdk[version];
   const executor = new Executor(version, style);
   const app = express(), http = createServer(app);
@@ -273,9 +276,10 @@ export async function startAgent(version, { style = 'artifact', streaming = true
                  defaultInputModes: ['text'], defaultOutputModes: ['text'],
                  skills: [{ id: 'chat', name: 'Chat', description: 'chats', tags: ['chat'] }] };
   const whole = version === '0.3' ? { ...card, protocolVersion: '0.3.0', url, preferredTransport: 'JSONRPC' }
-    : types.AgentCard.fromJSON({ ...card, supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] });
+    : types.AgentCard.fromJSON({ ...card, supportedInterfaces: [{ url: 'grpc.invalid:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }, { url, protocolBinding, protocolVersion: '1.0', tenant }] });
   const requestHandler = new server.DefaultRequestHandler(whole, new server.InMemoryTaskStore(), executor);
   app.use('/agent/rpc', (req, res, next) => {
+    calls.push(`${req.method} ${req.url}`);
     if (cut > 0) {
       cut--;
       const write = res.write.bind(res);
@@ -287,8 +291,8 @@ export async function startAgent(version, { style = 'artifact', streaming = true
       };
     }
     next();
-  }, ex.jsonRpcHandler({ requestHandler, userBuilder: ex.UserBuilder.noAuthentication }));
+  }, (protocolBinding === 'JSONRPC' ? ex.jsonRpcHandler : ex.restHandler)({ requestHandler, userBuilder: ex.UserBuilder.noAuthentication }));
   app.use('/agent/.well-known/agent-card.json', ex.agentCardHandler({ agentCardProvider: requestHandler }));
-  return { url: base, log: executor.log, executor, breakNext: () => (cut = 1),
+  return { url: base, log: executor.log, calls, executor, breakNext: () => (cut = 1),
            stop: () => new Promise((go) => { http.close(go); http.closeAllConnections(); }) };
 }
