@@ -99,6 +99,7 @@ typedef struct agent_message {
     const char *parts;         /* the same as parts of an entry (JSON) */
     const char *text;          /* of a message of text, whose deltas are the last ones that were
                                   passed on: they become this entry; NULL: none were */
+    const ramet_usage *usage;  /* what it took; NULL: not known */
 } agent_message;
 
 /* Receives the answer. Each function returns false if the turn was cancelled. Texts are copied. */

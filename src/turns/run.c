@@ -370,7 +370,8 @@ static bool sink_message(void *arg, const agent_message *m)
                         .parts = m->parts,
                         .format = m->format,
                         .body = m->body,
-                        .author = s->run->agent_name};
+                        .author = s->run->agent_name,
+                        .usage = m->usage};
     return record(s, &e, m->text);
 }
 

@@ -112,6 +112,16 @@ const char *a2a_part_normal(arena *a, const json_doc *d, const json_node *v);
 /* The metadata of a remote message that are kept with its entry, all but ids of invocations; NULL:
  * there are none. */
 const char *a2a_metadata_keep(arena *a, const json_doc *d, const json_node *metadata);
+/* A metadata member of a message or a part, under the names that ADK, kagent and another Ramet use;
+ * NULL: there is none. */
+const json_node *a2a_meta_get(const json_doc *d, const json_node *of, const char *key);
+/* What is known about a message or an artifact beside its parts. */
+typedef struct a2a_about {
+    const char *metadata; /* as a2a_metadata_keep() gives them */
+    bool has_usage;
+    ramet_usage usage;
+} a2a_about;
+void a2a_about_read(arena *a, const json_doc *d, const json_node *of, a2a_about *out);
 /* A message of an agent in the form of 1.0. `id` NULL: it is that of its entry. NULL: it is too
  * large. */
 const char *a2a_body_make(arena *a, const char *id, const char *parts, const char *metadata);

@@ -121,20 +121,6 @@ static const char *text_of(const a2a_answer *an, const json_doc *d, const json_n
     return json_text(an->scratch, d, json_get(d, v, key));
 }
 
-/* A metadata member, under the names that ADK, kagent and another Ramet use. */
-static const json_node *meta_get(const json_doc *d, const json_node *of, const char *key)
-{
-    char name[64];
-    const json_node *meta = json_get(d, of, "metadata"), *v = NULL;
-    static const char *const fronts[] = {"adk_", "kagent_", "kagent_adk_",
-                                         "urn:ramet:ext:session-rewind:v1/"};
-    for (size_t i = 0; !v && i < sizeof fronts / sizeof *fronts; i++) {
-        snprintf(name, sizeof name, "%s%s", fronts[i], key);
-        v = json_get(d, meta, name);
-    }
-    return v;
-}
-
 static bool text_is(const a2a_answer *an, const json_doc *d, const json_node *v, const char *text)
 {
     const char *s = json_text(an->scratch, d, v);
@@ -166,7 +152,7 @@ static void entry_was_made(a2a_answer *an)
 
 /* Records text that was passed on last as a message of its own, with its metadata. The same text
  * may come again, in an artifact or in the task at the end: then it is an entry already. */
-static void text_record(a2a_answer *an, const char *text, const char *parts, const char *metadata)
+static void text_record(a2a_answer *an, const char *text, const char *parts, const a2a_about *about)
 {
     char id[UUID_TEXT];
     size_t n = strlen(text);
@@ -177,10 +163,11 @@ static void text_record(a2a_answer *an, const char *text, const char *parts, con
     agent_message m = {
         .id = uuid7(time_now_us(), id),
         .format = "a2a",
-        .body = a2a_body_make(an->scratch, NULL, parts, metadata),
+        .body = a2a_body_make(an->scratch, NULL, parts, about->metadata),
         .parts = arena_printf(an->scratch, "[{\"type\":\"text\",\"text\":%s}]",
                               json_quote(an->scratch, text)),
         .text = text,
+        .usage = about->has_usage ? &about->usage : NULL,
     };
     if (m.body && !an->sink->message(an->sink->arg, &m))
         an->state = A2A_STOPPED;
@@ -190,7 +177,7 @@ static void text_record(a2a_answer *an, const char *text, const char *parts, con
 /* Reports a tool call or its result in ADK's form. False: it is neither. */
 static bool tool_emit(a2a_answer *an, const json_doc *d, const json_node *part)
 {
-    const json_node *type = meta_get(d, part, "type"), *data = json_get(d, part, "data");
+    const json_node *type = a2a_meta_get(d, part, "type"), *data = json_get(d, part, "data");
     bool call = text_is(an, d, type, "function_call");
     char made[AGENT_CALL_ID];
     if (!call && !text_is(an, d, type, "function_response"))
@@ -254,8 +241,8 @@ typedef void text_fn(a2a_answer *an, const char *text);
 /* How the parts of a message or an artifact are passed on. */
 typedef struct emission {
     text_fn *emit;
-    const char *metadata; /* of all of them; NULL: none */
-    bool is_whole;        /* its text is complete */
+    a2a_about about; /* all of them */
+    bool is_whole;   /* its text is complete */
 } emission;
 
 static void texts_flush(a2a_answer *an, a2a_texts *t, const emission *e)
@@ -263,8 +250,8 @@ static void texts_flush(a2a_answer *an, a2a_texts *t, const emission *e)
     if (t->text.n && an->state != A2A_STOPPED)
         e->emit(an, t->text.data);
     buf_puts(&t->parts, "]");
-    if (t->text.n && e->is_whole && (e->metadata || t->is_marked) && !t->parts.over)
-        text_record(an, t->text.data, t->parts.data, e->metadata);
+    if (t->text.n && e->is_whole && (e->about.metadata || t->is_marked) && !t->parts.over)
+        text_record(an, t->text.data, t->parts.data, &e->about);
     a2a_texts_clear(t);
 }
 
@@ -277,14 +264,14 @@ static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts
         const char *t = text_of(an, d, p, "text");
         if (!t && tool_emit(an, d, p))
             continue;
-        if (t && json_is(meta_get(d, p, "thought"), JSON_TRUE)) {
+        if (t && json_is(a2a_meta_get(d, p, "thought"), JSON_TRUE)) {
             if (!an->sink->thinking(an->sink->arg, t, strlen(t)))
                 an->state = A2A_STOPPED;
             continue;
         }
         if (!t && a2a_part_is_value(d, p)) {
             texts_flush(an, &texts, e);
-            value_emit(an, d, p, e->metadata);
+            value_emit(an, d, p, e->about.metadata);
         }
         if (t)
             a2a_texts_add(&texts, an->scratch, d, p, t);
@@ -326,7 +313,7 @@ static void chunks_end(a2a_answer *an)
         jw_end_array(&w);
         const char *parts = buf_keep_whole(&b, an->scratch);
         if (parts)
-            text_record(an, an->chunks.data, parts, an->chunk_metadata);
+            text_record(an, an->chunks.data, parts, &(a2a_about){.metadata = an->chunk_metadata});
     }
     buf_clear(&an->chunks);
     an->chunk_metadata = NULL;
@@ -335,18 +322,16 @@ static void chunks_end(a2a_answer *an)
 static void message_emit(a2a_answer *an, const json_doc *d, const json_node *message)
 {
     const json_node *parts = json_get(d, message, "parts");
-    bool partial = json_is(meta_get(d, message, "partial"), JSON_TRUE);
+    bool partial = json_is(a2a_meta_get(d, message, "partial"), JSON_TRUE);
     if (!is_agents(an, d, message))
         return;
     if (!partial && known(an, text_of(an, d, message, "messageId"), false))
         return;
     if (!partial)
         chunks_end(an);
-    parts_emit(
-        an, d, parts,
-        &(emission){.emit = partial ? text_emit_piece : text_emit_whole,
-                    .metadata = a2a_metadata_keep(an->scratch, d, json_get(d, message, "metadata")),
-                    .is_whole = !partial});
+    emission e = {.emit = partial ? text_emit_piece : text_emit_whole, .is_whole = !partial};
+    a2a_about_read(an->scratch, d, message, &e.about);
+    parts_emit(an, d, parts, &e);
 }
 
 /* How an artifact comes: whole, or as a chunk, the first or a later one, perhaps the last. */
@@ -367,16 +352,16 @@ static void artifact_emit(a2a_answer *an, const json_doc *d, const json_node *ar
     if (c->appends && same && !an->apart)
         an->after = false;
     emission e = {.emit = c->appends ? text_emit_piece : text_emit_artifact,
-                  .metadata = a2a_metadata_keep(an->scratch, d, json_get(d, artifact, "metadata")),
                   .is_whole = c->is_whole};
+    a2a_about_read(an->scratch, d, artifact, &e.about);
     const json_node *parts = json_get(d, artifact, "parts");
     parts_emit(an, d, parts, &e);
     if (c->is_whole)
         return;
     for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p))
         buf_puts(&an->chunks, text_of(an, d, p, "text") ? text_of(an, d, p, "text") : "");
-    if (e.metadata)
-        an->chunk_metadata = arena_strdup(an->arena, e.metadata);
+    if (e.about.metadata)
+        an->chunk_metadata = arena_strdup(an->arena, e.about.metadata);
     if (c->is_last)
         chunks_end(an);
 }

@@ -5,7 +5,23 @@
  */
 #include "agent/a2a/a2a.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { MAX_TOKENS = 1 << 30 };
+
+const json_node *a2a_meta_get(const json_doc *d, const json_node *of, const char *key)
+{
+    char name[64];
+    const json_node *meta = json_get(d, of, "metadata"), *v = NULL;
+    static const char *const fronts[] = {"adk_", "kagent_", "kagent_adk_",
+                                         "urn:ramet:ext:session-rewind:v1/"};
+    for (size_t i = 0; !v && i < sizeof fronts / sizeof *fronts; i++) {
+        snprintf(name, sizeof name, "%s%s", fronts[i], key);
+        v = json_get(d, meta, name);
+    }
+    return v;
+}
 
 /* Whether a key names the invocation of the remote agent: the entry belongs to one of ours. */
 static bool key_is_invocation(const char *key)
@@ -41,6 +57,32 @@ const char *a2a_metadata_keep(arena *a, const json_doc *d, const json_node *meta
     jw_end_object(&w);
     const char *kept = buf_keep_whole(&b, a);
     return n ? kept : NULL;
+}
+
+/* {"promptTokenCount", "candidatesTokenCount", "totalTokenCount"}: what the total has beyond the
+ * prompt counts as output. */
+static bool usage_read(const json_doc *d, const json_node *v, ramet_usage *out)
+{
+    int64_t prompt = 0, made = 0, total = 0;
+    *out = (ramet_usage){0};
+    if (!json_is(v, JSON_OBJECT))
+        return false;
+    json_int(d, json_get(d, v, "promptTokenCount"), &prompt);
+    json_int(d, json_get(d, v, "candidatesTokenCount"), &made);
+    json_int(d, json_get(d, v, "totalTokenCount"), &total);
+    out->input = prompt;
+    out->output = total > prompt ? total - prompt : made;
+    bool fits = prompt >= 0 && made >= 0 && total >= 0 && prompt <= MAX_TOKENS &&
+                made <= MAX_TOKENS && total <= MAX_TOKENS;
+    return fits && (out->input || out->output);
+}
+
+void a2a_about_read(arena *a, const json_doc *d, const json_node *of, a2a_about *out)
+{
+    const json_node *usage = a2a_meta_get(d, of, "usage_metadata");
+    *out = (a2a_about){.metadata = a2a_metadata_keep(a, d, json_get(d, of, "metadata"))};
+    out->has_usage =
+        usage_read(d, usage ? usage : a2a_meta_get(d, of, "usageMetadata"), &out->usage);
 }
 
 const char *a2a_body_make(arena *a, const char *id, const char *parts, const char *metadata)

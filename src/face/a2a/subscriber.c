@@ -35,14 +35,15 @@ typedef struct follower {
     const char *answered;
     a2a_task task;
     VEC(ramet_entry) entries;
-    buf text;                 /* the answer so far */
-    bool entry_ended;         /* more text begins a new paragraph */
-    size_t settled;           /* bytes of text that are in entries */
-    buf thought;              /* not sent yet */
-    size_t thoughts;          /* of the present entry, sent */
-    bool joined;              /* thoughts of it came before the call */
-    const ramet_usage *usage; /* of the last entry that has some */
-    bool caught_up;           /* the events before the call have been received */
+    buf text;         /* the answer so far */
+    bool entry_ended; /* more text begins a new paragraph */
+    size_t settled;   /* bytes of text that are in entries */
+    buf thought;      /* not sent yet */
+    size_t thoughts;  /* of the present entry, sent */
+    bool joined;      /* thoughts of it came before the call */
+    bool has_usage;
+    ramet_usage usage; /* of all its entries */
+    bool caught_up;    /* the events before the call have been received */
     bool asks;
     buf *out; /* for the event */
 } follower;
@@ -412,12 +413,19 @@ static void on_asked(follower *f, const ramet_entry *e)
         send_status(f, &f->task, false);
 }
 
+static void usage_add(follower *f, const ramet_usage *u)
+{
+    f->has_usage = true;
+    f->usage.input += u->input;
+    f->usage.output += u->output;
+}
+
 static bool on_entry(follower *f, const ramet_entry *e)
 {
     VEC_PUSH(f->mem, &f->entries, *e);
     thought_end(f);
     if (e->usage && a2a_message_shown(&f->view, e))
-        f->usage = e->usage;
+        usage_add(f, e->usage);
     if (e->role == RAMET_USER)
         on_asked(f, e);
     if (e->role == RAMET_USER || a2a_entry_asks(e))
@@ -485,7 +493,7 @@ static const char *usage_json(follower *f)
     jw_init(&w, &b, 0);
     jw_object(&w);
     jw_kstr(&w, "kagent_invocation_id", f->task.id);
-    a2a_usage_write(&w, &f->view, f->usage);
+    a2a_usage_write(&w, &f->view, &f->usage);
     jw_end_object(&w);
     return buf_keep_whole(&b, f->scratch);
 }
@@ -532,7 +540,7 @@ static bool on_ended(follower *f, ramet_turn_status status, const char *error, i
     if (!f->caught_up)
         send_task(f);
     send_answer(f);
-    if (f->kagent && f->usage)
+    if (f->kagent && f->has_usage)
         f->task.metadata = usage_json(f);
     send_status(f, &f->task, true);
     return false;

@@ -144,6 +144,8 @@ const wait = (ms) => new Promise((go) => setTimeout(go, ms));
  *   plain …     answers with a message, without a task
  *   parts       gives back all parts of the message but its own word, in a message and in an artifact
  *   files N B   says "files", with the metadata of the message, and gives N files of B bytes
+ *   adk         answers as ADK's agents do: each text in partial messages and then whole, with metadata
+ *               and tokens, a tool between them, the last text once more as an artifact
  *   tell HOW    says text with the metadata of the message: in a message (of a status, or `plain`), in
  *               `partial` ones and then a whole one, in the `last` status, in an artifact, in its `chunks`
  * and anything else with "heard: " and the text. `style`: "artifact" tells words as chunks of an
@@ -205,6 +207,20 @@ class Executor {
       const rest = user.parts.filter((p) => p.kind !== 'text');
       status('working', agentMessage([{ kind: 'text', text: 'here they are' }, ...rest], { told: user.metadata ?? null }));
       say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: 'p', parts: [{ kind: 'text', text: 'here they are' }, ...rest] } });
+      status('completed');
+      return bus.finished();
+    }
+    if (word === 'adk') {
+      const about = (n) => ({ kagent_author: 'far', kagent_invocation_id: 'e-1', adk_partial: false, kagent_usage_metadata: { promptTokenCount: n, candidatesTokenCount: 1, totalTokenCount: n + 3 } });
+      const whole = (said, n) => {
+        for (const piece of [said.slice(0, 3), said.slice(3)]) status('working', agentMessage([{ kind: 'text', text: piece }], { adk_partial: true, kagent_author: 'far' }));
+        status('working', agentMessage([{ kind: 'text', text: said }], about(n)));
+      };
+      whole('Let me look.', 5);
+      for (const [type, data] of [['function_call', { id: 'c1', name: 'look', args: {} }], ['function_response', { id: 'c1', name: 'look', response: { result: 'blue' } }]])
+        status('working', agentMessage([{ kind: 'data', data, metadata: { adk_type: type } }], { kagent_author: 'far' }));
+      whole('It is blue.', 9);
+      say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: 'a', parts: [{ kind: 'text', text: 'It is blue.' }] } });
       status('completed');
       return bus.finished();
     }
