@@ -4,6 +4,8 @@
 // table; the states of a task over each; cards and the parameters in all their spellings. Requests
 // are made here, byte by byte, not by an SDK (a2a.mjs has those).
 import { test, finish, start, call, eventually, ramet, scratch, slow, assert } from './lib.mjs';
+import { writeFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
 import { over, overGrpc, overJsonRpc, overRest, Service } from './help/a2a_wire.mjs';
 
 const URI = 'urn:ramet:ext:session-rewind:v1';
@@ -399,6 +401,14 @@ test('security schemes say what the server asks for', async () => {
   const both = await get(tokens);
   assert.deepEqual([both.securitySchemes.bearer.type, both.securitySchemes.bearer.scheme, both.security], ['http', 'bearer', [{ bearer: [] }]]);
   assert.ok(both.supportsAuthenticatedExtendedCard);
+  const keys = scratch('keys.json');
+  writeFileSync(keys, JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', kid: 'a', use: 'sig', ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }] }));
+  const oidc = await start({ args: ['--auth', 'oidc', '--oidc-issuer', 'https://issuer.example.org/realm', '--oidc-jwks', keys, '--oidc-audience', 'ramet'] });
+  const openIdConnectUrl = 'https://issuer.example.org/realm/.well-known/openid-configuration';
+  assert.deepEqual((await get(oidc, '1.0')).securitySchemes, { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } }, oidc: { openIdConnectSecurityScheme: { openIdConnectUrl } } });
+  assert.deepEqual((await get(oidc, '1.0')).securityRequirements, [{ schemes: { oidc: { list: [] } } }]);
+  const old = await get(oidc);
+  assert.deepEqual([old.securitySchemes.oidc.type, old.securitySchemes.oidc.openIdConnectUrl, old.security], ['openIdConnect', openIdConnectUrl, [{ oidc: [] }]]);
   assert.equal((await call(tokens, 'GET', '/a2a/echo/v1/extendedAgentCard', { headers: { 'A2A-Version': '1.0' } })).status, 401);
 });
 
