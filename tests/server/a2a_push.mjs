@@ -209,6 +209,22 @@ test('an answer without end is not read to its end, and its status counts', asyn
   await r.close();
 });
 
+test('0.3: all schemes that a client gave are told, and the first is used', async () => {
+  const s = await start({ args: allow });
+  const r = await receiver();
+  const old = (method, params) => ask(s, method, params, { version: '0.3' });
+  const task = await sent(s, '/ask which?\nend');
+  const pushNotificationConfig = { id: 'two', url: r.url, authentication: { schemes: ['Basic', 'Bearer'], credentials: 'c' } };
+  assert.deepEqual((await old('tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig })).result.pushNotificationConfig, pushNotificationConfig);
+  assert.deepEqual((await old('tasks/pushNotificationConfig/get', { id: task.id, pushNotificationConfigId: 'two' })).result.pushNotificationConfig, pushNotificationConfig);
+  assert.deepEqual((await ask(s, 'GetTaskPushNotificationConfig', { taskId: task.id, id: 'two' })).result.authentication, { scheme: 'Basic', credentials: 'c' });
+  await eventually(async () => assert.ok(r.got.length), 10000 * slow);
+  assert.equal(r.got[0].headers.authorization, 'Basic c');
+  for (const schemes of [['a,b'], [1], [null]])
+    assert.equal((await old('tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig: { ...pushNotificationConfig, authentication: { schemes } } })).error.code, -32602, JSON.stringify(schemes));
+  await r.close();
+});
+
 test('what is stored is sealed, survives a restart, and is delivered by the next server', async () => {
   const db = scratch('store.db');
   let s = await start({ db, args: allow });

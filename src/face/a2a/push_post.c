@@ -67,9 +67,10 @@ static struct curl_slist *headers_make(arena *a, const push_target *t, bool old)
     if (t->token)
         h = curl_slist_append(h, arena_printf(a, "X-A2A-Notification-Token: %s", t->token));
     if (t->credentials)
-        h = curl_slist_append(h,
-                              arena_printf(a, "Authorization: %s%s%s", t->scheme ? t->scheme : "",
-                                           t->scheme ? " " : "", t->credentials));
+        h = curl_slist_append(h, arena_printf(a, "Authorization: %.*s%s%s",
+                                              t->scheme ? (int)push_scheme_length(t->scheme) : 0,
+                                              t->scheme ? t->scheme : "", t->scheme ? " " : "",
+                                              t->credentials));
     return h;
 }
 
@@ -105,7 +106,8 @@ static transfer *transfer_begin(push_posts *p, push_post *post)
     curl_easy_setopt(t->curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
     curl_easy_setopt(t->curl, CURLOPT_OPENSOCKETFUNCTION, socket_open);
     curl_easy_setopt(t->curl, CURLOPT_OPENSOCKETDATA, p);
-    /* A connection that another user's request has opened is not used again. */
+    /* Requests share no connection: one must not wait behind another. */
+    curl_easy_setopt(t->curl, CURLOPT_FRESH_CONNECT, 1L);
     curl_easy_setopt(t->curl, CURLOPT_FORBID_REUSE, 1L);
     curl_easy_setopt(t->curl, CURLOPT_PRIVATE, t);
     if (curl_multi_add_handle(p->multi, t->curl) == CURLM_OK)
@@ -190,6 +192,7 @@ push_posts *push_posts_start(bool private_urls)
     push_posts *p = xcalloc(1, sizeof *p);
     p->private_urls = private_urls;
     p->multi = curl_multi_init();
+    curl_multi_setopt(p->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_NOTHING);
     pthread_mutex_init(&p->lock, NULL);
     if (!p->multi || pthread_create(&p->thread, NULL, posts_main, p))
         abort();
