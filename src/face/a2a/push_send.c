@@ -129,10 +129,11 @@ static int64_t wanted(a2a_push *p, ramet_call *c, const ramet_push *row)
 
 /* ------------------------------------------------------------------ one delivery */
 
-/* The body; NULL: the task is gone. *over: nothing will change any more. *failed: try again. */
-static const char *body_make(a2a_push *p, arena *a, ramet_call *c, const ramet_push *row,
-                             bool *over, bool *failed)
+/* The body; NULL: the task is gone. *failed: try again. */
+static const char *body_make(a2a_push *p, ramet_call *c, delivery *d, bool *failed)
 {
+    arena *a = d->arena;
+    const ramet_push *row = &d->row;
     a2a_task *t;
     bool runs;
     buf b;
@@ -143,6 +144,7 @@ static const char *body_make(a2a_push *p, arena *a, ramet_call *c, const ramet_p
         return NULL;
     const turn_question *question = t->running ? question_of(p, c, row, &runs) : NULL;
     if (question) {
+        d->sent = question_number(question); /* it may have been asked after the row was claimed */
         t->state = A2A_INPUT_REQUIRED;
         t->question = a2a_question_entry(a, question, t->id);
         if (question->asked_us)
@@ -150,7 +152,7 @@ static const char *body_make(a2a_push *p, arena *a, ramet_call *c, const ramet_p
     } else if (!t->running && !t->artifacts && t->history) {
         t->artifacts = a2a_artifacts_of(a, a2a_answer_text(a, t), t->history, t->n);
     }
-    *over = a2a_state_over(t->state);
+    d->over = a2a_state_over(t->state);
     bool old = row->wire == 3;
     a2a_view view = {.version = old ? A2A_03 : A2A_10,
                      .stamp = true,
@@ -339,7 +341,7 @@ static void delivery_prepare(a2a_push *p, delivery *d)
 {
     bool failed = false;
     ramet_call *c = ramet_call_new(p->cfg.store, d->row.owner, NULL);
-    const char *body = body_make(p, d->arena, c, &d->row, &d->over, &failed);
+    const char *body = body_make(p, c, d, &failed);
     ramet_call_free(c);
     if (!body && failed)
         delivery_end(p, d);
