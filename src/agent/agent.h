@@ -81,19 +81,25 @@ typedef struct agent_question {
     const char *options; /* JSON array of {id, name}; NULL if there are none */
     const char *request; /* JSON array: the function calls with which an ADK agent asks, for clients
                             that can show them; NULL: none */
+    const char *metadata; /* JSON object: of the message that asks, in the agent's protocol; NULL:
+                             none */
 } agent_question;
 
 typedef struct agent_reply {
-    const char *text;     /* NULL: none */
-    const char *decision; /* JSON object: the answer in the form that kagent's page gives to a
-                             `request`; NULL: the client gave only text */
+    const char *text;          /* NULL: none */
+    const char *decision;      /* JSON object: the answer in the form that kagent's page gives to a
+                                  `request`; NULL: the client gave only text */
+    const char *format, *body; /* the message that holds it, in that format; NULL: none does */
 } agent_reply;
 
-/* Files and values that an agent answers with. */
+/* Files and values that an agent answers with, and text that is more than its words. */
 typedef struct agent_message {
-    const char *id;
+    const char *id;            /* for an entry that has no other yet */
     const char *format, *body; /* the message, in that format */
     const char *parts;         /* the same as parts of an entry (JSON) */
+    const char *text;          /* of a message of text, whose deltas are the last ones that were
+                                  passed on: they become this entry; NULL: none were */
+    const ramet_usage *usage;  /* what it took; NULL: not known */
 } agent_message;
 
 /* Receives the answer. Each function returns false if the turn was cancelled. Texts are copied. */

@@ -128,6 +128,8 @@ static const char *answer_give(run *r, arena *a, const node_command *what)
     if (outcome == outcome_done) {
         r->answer = xstrdup(what->answer);
         r->decision = xstrdup(what->decision);
+        r->answer_format = xstrdup(what->entry_format);
+        r->answer_body = xstrdup(what->entry_body);
     }
     r->is_answered = outcome == outcome_done;
     pthread_cond_broadcast(&r->wake);

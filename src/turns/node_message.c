@@ -32,6 +32,7 @@ static void question_write(json_writer *w, const turn_question *q)
     jw_kstr(w, "text", q->text);
     jw_kraw(w, "options", q->options);
     jw_kraw(w, "request", q->request);
+    jw_kraw(w, "metadata", q->metadata);
     jw_kint(w, "asked", q->asked_us);
     jw_end_object(w);
 }
@@ -187,7 +188,8 @@ static const turn_question *question_read(const source *s)
                          .kind = json_text(s->mem, &s->doc, json_get(&s->doc, v, "kind")),
                          .text = json_text(s->mem, &s->doc, json_get(&s->doc, v, "text")),
                          .options = raw_of(s, json_get(&s->doc, v, "options")),
-                         .request = raw_of(s, json_get(&s->doc, v, "request"))};
+                         .request = raw_of(s, json_get(&s->doc, v, "request")),
+                         .metadata = raw_of(s, json_get(&s->doc, v, "metadata"))};
     json_int(&s->doc, json_get(&s->doc, v, "asked"), &q->asked_us);
     return q->id && q->kind && q->text ? q : NULL;
 }

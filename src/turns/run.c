@@ -180,8 +180,9 @@ typedef struct session_sink {
     ramet_call *call; /* for reads and writes during the turn */
     char *answer;     /* to the last question */
     char *decision;   /* … */
-    bool early;       /* the agent started before we know whether the turn begins */
-    bool decided;     /* … which we know now */
+    char *format, *body;
+    bool early;   /* the agent started before we know whether the turn begins */
+    bool decided; /* … which we know now */
 } session_sink;
 
 static void fate_wait(run *r)
@@ -278,7 +279,9 @@ static bool sink_thinking(void *arg, const char *text, size_t n)
     return sink_take_delta(arg, true, text, n);
 }
 
-ramet_status run_entry_append(run *r, ramet_call *c, const ramet_entry_in *entry)
+/* `without`: text at the end of the pending output that the entry has instead; NULL: none. */
+static ramet_status entry_append(run *r, ramet_call *c, const ramet_entry_in *entry,
+                                 const char *without)
 {
     ramet_entry_in entries[2];
     ramet_append_out out;
@@ -288,9 +291,17 @@ ramet_status run_entry_append(run *r, ramet_call *c, const ramet_entry_in *entry
         pthread_mutex_unlock(&r->lock);
         return RAMET_TURN_OVER;
     }
+    if (without && !run_pending_ends(r, without)) { /* it had to be cleaned */
+        writing_end(r);
+        pthread_mutex_unlock(&r->lock);
+        return RAMET_OK;
+    }
     arena *a = arena_new();
-    size_t n = run_entry_pending(r, a, &entries[0]);
-    entries[n++] = *entry;
+    size_t n = run_entry_pending(r, a, without, &entries[0]);
+    entries[n] = *entry;
+    if (without && !n && *r->entry_next) /* its deltas were published with this id */
+        entries[n].id = arena_strdup(a, r->entry_next);
+    n++;
     pthread_mutex_unlock(&r->lock);
     nodes_settle(r->turns->nodes);
     ramet_prompt_in prompt;
@@ -313,13 +324,18 @@ ramet_status run_entry_append(run *r, ramet_call *c, const ramet_entry_in *entry
     return st;
 }
 
+ramet_status run_entry_append(run *r, ramet_call *c, const ramet_entry_in *entry)
+{
+    return entry_append(r, c, entry, NULL);
+}
+
 /* Records pending output and one more entry. If that fails, so does the turn. */
-static bool record(session_sink *s, const ramet_entry_in *entry)
+static bool record(session_sink *s, const ramet_entry_in *entry, const char *without)
 {
     run *r = s->run;
     if (!sink_stands(s))
         return false;
-    ramet_status st = run_entry_append(r, s->call, entry);
+    ramet_status st = entry_append(r, s->call, entry, without);
     if (st != RAMET_OK && !run_is_closed(r))
         run_close(r, RAMET_TURN_FAILED, ramet_call_error(s->call)->message);
     ramet_call_reset(s->call);
@@ -341,17 +357,22 @@ static void kvalue(json_writer *w, arena *a, const char *key, const char *json)
 static bool entry_record(session_sink *s, ramet_entry_in *e, arena *a)
 {
     e->author = s->run->agent_name;
-    bool on = record(s, e);
+    bool on = record(s, e, NULL);
     arena_free(a);
     return on;
 }
 
 static bool sink_message(void *arg, const agent_message *m)
 {
-    ramet_entry_in e = {.id = m->id, .role = RAMET_ASSISTANT, .parts = m->parts};
-    e.format = m->format;
-    e.body = m->body;
-    return entry_record(arg, &e, arena_new());
+    session_sink *s = arg;
+    ramet_entry_in e = {.id = m->id,
+                        .role = RAMET_ASSISTANT,
+                        .parts = m->parts,
+                        .format = m->format,
+                        .body = m->body,
+                        .author = s->run->agent_name,
+                        .usage = m->usage};
+    return record(s, &e, m->text);
 }
 
 static bool sink_tool_call(void *arg, const char *id, const char *name, const char *input)
@@ -390,6 +411,7 @@ void run_question_set(run *r, const turn_question *q)
     free((char *)r->question.text);
     free((char *)r->question.options);
     free((char *)r->question.request);
+    free((char *)r->question.metadata);
     r->question = (turn_question){0};
     r->is_answered = false;
     if (q)
@@ -398,6 +420,7 @@ void run_question_set(run *r, const turn_question *q)
                                       .text = xstrdup(q->text),
                                       .options = xstrdup(q->options),
                                       .request = xstrdup(q->request),
+                                      .metadata = xstrdup(q->metadata),
                                       .asked_us = q->asked_us};
 }
 
@@ -415,7 +438,7 @@ static bool question_open(session_sink *s, const turn_question *q)
     run_question_set(r, q);
     r->asked = time_mono_us();
     pthread_mutex_unlock(&r->lock);
-    bool on = record(s, &e);
+    bool on = record(s, &e, NULL);
     arena_free(a);
     pthread_mutex_lock(&r->lock);
     if (on && !r->answer && !run_is_closed(r)) {
@@ -436,30 +459,40 @@ static void question_close(run *r)
     r->asked = 0;
 }
 
+static void answer_forget(session_sink *s)
+{
+    free(s->answer);
+    free(s->decision);
+    free(s->format);
+    free(s->body);
+    s->answer = s->decision = s->format = s->body = NULL;
+}
+
 static bool sink_ask(void *arg, const agent_question *q, agent_reply *answer)
 {
     session_sink *s = arg;
     run *r = s->run;
     if (!sink_stands(s))
         return false;
-    free(s->answer);
-    free(s->decision);
-    s->answer = s->decision = NULL;
+    answer_forget(s);
     bool on = question_open(s, &(turn_question){.id = q->id,
                                                 .kind = q->kind,
                                                 .text = q->text,
                                                 .options = q->options,
-                                                .request = q->request});
+                                                .request = q->request,
+                                                .metadata = q->metadata});
     pthread_mutex_lock(&r->lock);
     while (on && !r->answer && !run_is_closed(r))
         pthread_cond_wait(&r->wake, &r->lock);
     question_close(r);
     s->answer = r->answer;
     s->decision = r->decision;
-    r->answer = r->decision = NULL;
+    s->format = r->answer_format;
+    s->body = r->answer_body;
+    r->answer = r->decision = r->answer_format = r->answer_body = NULL;
     on = !run_is_closed(r) && s->answer;
     pthread_mutex_unlock(&r->lock);
-    *answer = (agent_reply){s->answer, s->decision};
+    *answer = (agent_reply){s->answer, s->decision, s->format, s->body};
     return on;
 }
 
@@ -618,8 +651,7 @@ static bool agent_answer(run *r, const run_history *h, bool early)
     bool stands = sink_stands(&s);
     if (stands)
         answer_end(r, s.call, &result);
-    free(s.answer);
-    free(s.decision);
+    answer_forget(&s);
     ramet_call_free(s.call);
     return stands;
 }

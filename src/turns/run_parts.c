@@ -4,6 +4,8 @@
  */
 #include "turns/turns_internal.h"
 
+#include <string.h>
+
 void parts_begin(parts_text *p, arena *a)
 {
     p->mem = a;
@@ -38,11 +40,34 @@ static void part_cut(parts_text *p, ramet_turn_status status, const char *error)
     jw_end_object(w);
 }
 
-static void parts_pending(parts_text *p, const run *r)
+bool run_pending_ends(const run *r, const char *text)
+{
+    const run_part *last = r->parts.n ? &r->parts.items[r->parts.n - 1] : NULL;
+    size_t n = strlen(text);
+    return last && !last->is_thinking && last->text.n >= n &&
+           memcmp(last->text.data + last->text.n - n, text, n) == 0;
+}
+
+/* The length of a part's text without what is taken from the end of the last part, and without the
+ * blank line before that. */
+static size_t part_length(const run *r, size_t i, const char *without)
+{
+    const buf *text = &r->parts.items[i].text;
+    if (!without || i + 1 < r->parts.n)
+        return text->n;
+    size_t n = text->n - strlen(without);
+    return n >= 2 && memcmp(text->data + n - 2, "\n\n", 2) == 0 ? n - 2 : n;
+}
+
+static void parts_pending(parts_text *p, const run *r, const char *without)
 {
     for (size_t i = 0; i < r->parts.n; i++) {
         const run_part *part = &r->parts.items[i];
-        jw_kstr(part_begin(p, part->is_thinking ? "thinking" : "text"), "text", part->text.data);
+        size_t n = part_length(r, i, without);
+        if (!n && without)
+            continue;
+        jw_key(part_begin(p, part->is_thinking ? "thinking" : "text"), "text");
+        jw_strn(&p->writer, part->text.data, n);
         jw_end_object(&p->writer);
     }
     for (int i = 0; i < 2; i++) {
@@ -54,9 +79,10 @@ static void parts_pending(parts_text *p, const run *r)
     }
 }
 
-static bool has_pending(const run *r)
+static bool has_pending(const run *r, const char *without)
 {
-    return r->parts.n || r->plan_is_new || r->data;
+    return r->parts.n > 1 || (r->parts.n && (!without || part_length(r, 0, without))) ||
+           r->plan_is_new || r->data;
 }
 
 /* The id that deltas have been published with; NULL: none were, or without one. */
@@ -65,13 +91,13 @@ static const char *entry_id_next(const run *r, arena *a)
     return *r->entry_next ? arena_strdup(a, r->entry_next) : NULL;
 }
 
-bool run_entry_pending(const run *r, arena *a, ramet_entry_in *out)
+bool run_entry_pending(const run *r, arena *a, const char *without, ramet_entry_in *out)
 {
     parts_text p;
-    if (!has_pending(r))
+    if (!has_pending(r, without))
         return false;
     parts_begin(&p, a);
-    parts_pending(&p, r);
+    parts_pending(&p, r, without);
     *out = (ramet_entry_in){.id = entry_id_next(r, a),
                             .role = RAMET_ASSISTANT,
                             .author = r->agent_name,
@@ -83,10 +109,10 @@ bool run_entry_last(const run *r, arena *a, ramet_entry_in *out)
 {
     parts_text p;
     bool whole = r->status == RAMET_TURN_DONE;
-    if (whole && r->recorded && !has_pending(r) && !r->has_usage)
+    if (whole && r->recorded && !has_pending(r, NULL) && !r->has_usage)
         return false;
     parts_begin(&p, a);
-    parts_pending(&p, r);
+    parts_pending(&p, r, NULL);
     if (!whole)
         part_cut(&p, r->status, r->error);
     *out = (ramet_entry_in){.id = entry_id_next(r, a),
@@ -114,6 +140,8 @@ const char *turn_question_parts(arena *a, const turn_question *q)
         jw_kraw(w, "options", q->options);
     if (q->request)
         jw_kraw(w, "request", q->request);
+    if (q->metadata)
+        jw_kraw(w, "metadata", q->metadata);
     jw_end_object(w);
     jw_end_object(w);
     return parts_end(&p);

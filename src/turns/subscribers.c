@@ -440,6 +440,7 @@ static const turn_question *running_question(const run *r, arena *a)
                          .text = arena_strdup(a, r->question.text),
                          .options = arena_strdup(a, r->question.options),
                          .request = arena_strdup(a, r->question.request),
+                         .metadata = arena_strdup(a, r->question.metadata),
                          .asked_us = r->question.asked_us};
     return q;
 }

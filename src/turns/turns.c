@@ -125,6 +125,8 @@ void run_put(run *r)
     run_question_set(r, NULL);
     free(r->answer);
     free(r->decision);
+    free(r->answer_format);
+    free(r->answer_body);
     free(r->plan);
     free(r->data);
     free(r->prompt.data);

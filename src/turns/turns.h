@@ -31,12 +31,13 @@ typedef struct turns turns;
 /* A question of an agent to the user, as agent_question describes it. */
 typedef struct turn_question {
     const char *id, *kind, *text;
-    const char *options; /* JSON array of {id, name}; NULL: none */
-    const char *request; /* as in agent_question; NULL: none */
-    int64_t asked_us;    /* the time of its entry; 0: not known */
+    const char *options;            /* JSON array of {id, name}; NULL: none */
+    const char *request, *metadata; /* as in agent_question; NULL: none */
+    int64_t asked_us;               /* the time of its entry; 0: not known */
 } turn_question;
 /* The parts of the entry that a question is: its text, and a data part
- * {"type":"question","id","kind","text","options"?,"request"?}. Its id is that of the question. */
+ * {"type":"question","id","kind","text","options"?,"request"?,"metadata"?}. Its id is that of the
+ * question. */
 const char *turn_question_parts(arena *a, const turn_question *q);
 
 typedef enum turn_event_kind {

@@ -152,12 +152,13 @@ typedef struct run {
     ramet_usage usage;
     bool has_usage;
     char currency[16];
-    turn_question question; /* its texts are on the heap; id NULL: none is open */
-    bool is_answered;       /* an answer to it is being recorded, or was given */
-    char *answer, *decision;
-    char *plan;       /* JSON */
-    bool plan_is_new; /* not in any entry yet */
-    char *data;       /* JSON: facts about the answer that are in no entry yet; NULL: none */
+    turn_question question;            /* its texts are on the heap; id NULL: none is open */
+    bool is_answered;                  /* an answer to it is being recorded, or was given */
+    char *answer, *decision;           /* to it; NULL: none yet */
+    char *answer_format, *answer_body; /* the message that holds the answer; NULL: none does */
+    char *plan;                        /* JSON */
+    bool plan_is_new;                  /* not in any entry yet */
+    char *data; /* JSON: facts about the answer that are in no entry yet; NULL: none */
     subscription *subscriptions;
     ramet_turn_status status;
     int64_t ended_us; /* when its turn ended, by the store; 0: not known */
@@ -320,8 +321,11 @@ void parts_begin(parts_text *p, arena *a);
 /* Begins a part; the caller writes its members and ends the object. */
 json_writer *part_begin(parts_text *p, const char *type);
 const char *parts_end(parts_text *p);
-/* The entry of output that is in none yet; false: there is none. */
-bool run_entry_pending(const run *r, arena *a, ramet_entry_in *out);
+/* Whether the output that is in no entry yet ends with that text. */
+bool run_pending_ends(const run *r, const char *text);
+/* The entry of output that is in none yet, without that text at its end (NULL: with all); false:
+ * there is none. */
+bool run_entry_pending(const run *r, arena *a, const char *without, ramet_entry_in *out);
 /* The last entry of an answer; false: it needs none. An empty answer has one, too, if there is no
  * other entry or if there is something to record about it. */
 bool run_entry_last(const run *r, arena *a, ramet_entry_in *out);

@@ -575,7 +575,11 @@ test('1.0: a list of all is in order over every session, page by page', async ()
   assert.deepEqual([...new Set(seen.map((t) => t.id))].length, seen.length, 'none twice');
   assert.deepEqual([...new Set(seen.map((t) => t.contextId))].sort(), [...mine, fork].sort(), 'none left out');
   assert.equal(seen.length, mine.length + mine.filter((_, i) => i % 7 === 0).length + dated.length + 1);
-  assert.equal(sizes.at(-1), seen.length);
+  assert.deepEqual(sizes, sizes.map(() => seen.length), 'every page tells how many there are');
+  for (const pageSize of [1, 7, 100]) {
+    const one = (await rpc(s, 'ListTasks', { pageSize, status: 'TASK_STATE_COMPLETED' }, { version: '1.0' })).body.result;
+    assert.equal(one.totalSize, seen.length + 1, 'with what came meanwhile');
+  }
   assert.ok(times[0].startsWith('2040') && times.at(-1).startsWith('2019'));
   const after = (await rpc(s, 'ListTasks', { pageSize: 100, statusTimestampAfter: '2039-01-01T00:00:00Z' }, { version: '1.0' })).body.result;
   assert.deepEqual(after.tasks.map((t) => t.id), seen.filter((t) => t.status.timestamp > '2039').map((t) => t.id));

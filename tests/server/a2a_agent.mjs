@@ -5,7 +5,7 @@
 // reach into the memory of what it left.
 import { test, finish, start, call, must, enc, newSession, append, eventually, sleep, slow, assert } from './lib.mjs';
 import { createServer } from 'node:http';
-import { generations, startAgent } from './help/a2a.mjs';
+import { remotes, startAgent } from './help/a2a.mjs';
 
 const at = (session, rest = '') => `sessions/${enc(session)}${rest}`;
 const told = (s, session, json) => must(s, 'POST', at(session, '/messages'), { json: typeof json === 'string' ? { text: json } : json });
@@ -31,7 +31,7 @@ async function withAgent(version, run, { settings = '', ...options } = {}) {
   }
 }
 
-for (const version of generations) {
+for (const version of remotes) {
   for (const style of ['artifact', 'status'])
     test(`${version}: words of an agent that tells them as ${style} come as they are said, once`, () => withAgent(version, async (s) => {
       await newSession(s, { id: 'a' });
@@ -286,6 +286,40 @@ const events = (...list) => (req, res) => {
 };
 const done = { kind: 'status-update', taskId: 't', contextId: 'c', final: true, status: { state: 'completed' } };
 
+test('an agent over HTTP+JSON: its paths, with and without a tenant, with a fixed version; what it refuses', async () => {
+  for (const tenant of [undefined, 'one/two']) {
+    const front = tenant ? '/one%2Ftwo' : '';
+    await withAgent('1.0 HTTP+JSON', async (s, remote) => {
+      await newSession(s, { id: 'a' });
+      assert.equal(await answer(s, 'a', 'one'), 'heard: one');
+      assert.deepEqual(remote.calls, [`POST ${front}/message:stream`]);
+      remote.breakNext();
+      assert.equal(await answer(s, 'a', 'slow 60 a b c d'), 'a b c d');
+      assert.match(remote.calls.at(-1), tenant ? /^GET \/one%2Ftwo\/tasks\/[^/]+:subscribe$/ : /^GET \/tasks\/[^/]+:subscribe$/);
+      const turn = told(s, 'a', `slow 100 ${'word '.repeat(200)}`);
+      await eventually(async () => assert.match((await must(s, 'GET', at('a'))).running.text, /word/));
+      await must(s, 'POST', at('a', '/cancel'), { json: {} });
+      assert.equal((await turn).status, 'cancelled');
+      await eventually(() => assert.equal(remote.executor.stopped.size, 1));
+    }, { tenant });
+  }
+  const remote = await startAgent('1.0 HTTP+JSON');
+  const s = await start({ args: ['--agent', `far=a2a,url=${remote.url}/rpc,version=1.0,binding=HTTP+JSON,stream=off`] });
+  await newSession(s, { id: 'a' });
+  assert.equal(await answer(s, 'a', 'one'), 'heard: one');
+  assert.deepEqual(remote.calls, ['POST /message:send']);
+  await remote.stop();
+  await withBytes((req, res) => { res.writeHead(400, { 'Content-Type': 'application/json' }); res.end('{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"not like this"}}'); },
+    async (server) => assert.match((await told(server, 'a', 'x')).error, /refused: not like this/), ',version=1.0,binding=HTTP+JSON,retries=0');
+});
+
+test('a card with no interface that is spoken here is told', async () => {
+  await withBytes((req, res) => {
+    res.writeHead(200, { 'Content-Type': 'application/json' });
+    res.end(JSON.stringify({ name: 'n', supportedInterfaces: [{ url: 'h:1', protocolBinding: 'GRPC', protocolVersion: '1.0' }], capabilities: {} }));
+  }, async (s) => assert.match((await told(s, 'a', 'x')).error, /no interface over JSON-RPC or HTTP\+JSON/), ',retries=0');
+});
+
 test('whatever a remote agent sends, the turn ends and says how', async () => {
   const bad = [
     [events('data: {broken\n\n'), /no JSON/],
@@ -357,7 +391,8 @@ test('a card is read once, and its address only followed on the same host; the k
 
 test('settings that do not do are refused, and name what is wrong', async () => {
   for (const [text, pattern] of [['a2a', /url is missing/], ['a2a,url=ftp://x', /url is 'ftp:\/\/x'/], ['a2a,url=http://h/?q', /without a query/],
-    ['a2a,url=http://h,version=2', /auto, 0.3 or 1.0/], ['a2a,url=http://h,history=none', /context, reads-back or every-turn/],
+    ['a2a,url=http://h,version=2', /auto, 0.3 or 1.0/], ['a2a,url=http://h,binding=GRPC', /auto, JSONRPC or HTTP\+JSON/],
+    ['a2a,url=http://h,version=0.3,binding=HTTP+JSON', /JSONRPC with version=0.3/], ['a2a,url=http://h,history=none', /context, reads-back or every-turn/],
     ['a2a,url=http://h,idle_s=never', /idle_s/], ['a2a,url=http://h,stream=maybe', /stream/], ['a2a,url=http://u:p@h/', /url is/]])
     await assert.rejects(start({ args: ['--agent', `far=${text}`] }), pattern);
 });

@@ -4,6 +4,8 @@
 // table; the states of a task over each; cards and the parameters in all their spellings. Requests
 // are made here, byte by byte, not by an SDK (a2a.mjs has those).
 import { test, finish, start, call, eventually, ramet, scratch, slow, assert } from './lib.mjs';
+import { writeFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
 import { over, overGrpc, overJsonRpc, overRest, Service } from './help/a2a_wire.mjs';
 
 const URI = 'urn:ramet:ext:session-rewind:v1';
@@ -113,6 +115,91 @@ test('the examples of the specifications, byte by byte', async () => {
     assert.deepEqual(look(await r.json()), expected, body);
   }
 });
+
+/**
+ * Every method as the bytes that a client sends: [method, JSON-RPC of 1.0, HTTP+JSON, JSON-RPC of 0.3, what the answers have in common].
+ * HTTP+JSON is "VERB PATH" or "VERB PATH BODY"; {names} stand for what earlier calls gave; null: the version has no such method.
+ */
+const literal = [
+  ['SendMessage',
+   '{"jsonrpc":"2.0","id":"req-001","method":"SendMessage","params":{"message":{"messageId":"{new}","role":"ROLE_USER","parts":[{"text":"What is the weather today?"},{"data":{"unit":"C","days":[1,2.5,null]}},{"raw":"iVBORw0KGgo=","filename":"sky.png","mediaType":"image/png"},{"url":"https://example.org/a.pdf","mediaType":"application/pdf"}],"metadata":{"k":{"v":[true]}}},"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":10},"metadata":{}}}',
+   'POST /message:send {"message":{"messageId":"{new}","role":"ROLE_USER","parts":[{"text":"What is the weather today?"},{"data":{"unit":"C","days":[1,2.5,null]}},{"raw":"iVBORw0KGgo=","filename":"sky.png","mediaType":"image/png"},{"url":"https://example.org/a.pdf","mediaType":"application/pdf"}],"metadata":{"k":{"v":[true]}}},"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":10}}',
+   '{"jsonrpc":"2.0","id":"req-001","method":"message/send","params":{"message":{"kind":"message","messageId":"{new}","role":"user","parts":[{"kind":"text","text":"What is the weather today?"},{"kind":"data","data":{"unit":"C","days":[1,2.5,null]}},{"kind":"file","file":{"bytes":"iVBORw0KGgo=","name":"sky.png","mimeType":"image/png"}},{"kind":"file","file":{"uri":"https://example.org/a.pdf","mimeType":"application/pdf"}}],"metadata":{"k":{"v":[true]}}},"configuration":{"acceptedOutputModes":["text/plain"],"historyLength":10,"blocking":true},"metadata":{}}}',
+   (r, had) => { const t = r.task ?? r; had.task = t.id; had.context = t.contextId; const [asked] = t.history; return [stateOf(t), asked.parts.length, asked.parts[1].data, asked.parts[2].raw ?? asked.parts[2].file.bytes, asked.parts[3].url ?? asked.parts[3].file.uri, asked.metadata.k]; },
+   ['completed', 4, { unit: 'C', days: [1, 2.5, null] }, 'iVBORw0KGgo=', 'https://example.org/a.pdf', { v: [true] }]],
+  ['SendStreamingMessage',
+   '{"jsonrpc":"2.0","id":2,"method":"SendStreamingMessage","params":{"message":{"messageId":"{new}","contextId":"{context}","role":"ROLE_USER","parts":[{"text":"write a long paper"}],"referenceTaskIds":["{task}"]}}}',
+   'POST /message:stream {"message":{"messageId":"{new}","contextId":"{context}","role":"ROLE_USER","parts":[{"text":"write a long paper"}],"referenceTaskIds":["{task}"]}}',
+   '{"jsonrpc":"2.0","id":2,"method":"message/stream","params":{"message":{"kind":"message","messageId":"{new}","contextId":"{context}","role":"user","parts":[{"kind":"text","text":"write a long paper"}],"referenceTaskIds":["{task}"]}}}',
+   (r) => { const all = r.map((e) => e.task ?? e.statusUpdate ?? e.artifactUpdate ?? e); return [stateOf(all[0]), all.some((e) => e.artifact && e.lastChunk), stateOf(all.at(-1)), all[0].history[0].referenceTaskIds.length]; },
+   ['working', true, 'completed', 1]],
+  ['GetTask',
+   '{"jsonrpc":"2.0","id":3,"method":"GetTask","params":{"id":"{task}","historyLength":1}}', 'GET /tasks/{task}?historyLength=1',
+   '{"jsonrpc":"2.0","id":3,"method":"tasks/get","params":{"id":"{task}","historyLength":1,"metadata":{}}}', (r, had) => [r.id === had.task, r.history.length, stateOf(r)], [true, 1, 'completed']],
+  ['ListTasks',
+   '{"jsonrpc":"2.0","id":4,"method":"ListTasks","params":{"contextId":"{context}","status":"TASK_STATE_COMPLETED","pageSize":1,"historyLength":0,"statusTimestampAfter":"2024-03-15T10:00:00Z","includeArtifacts":false}}',
+   'GET /tasks?contextId={context}&status=TASK_STATE_COMPLETED&pageSize=1&historyLength=0&statusTimestampAfter=2024-03-15T10:00:00Z&includeArtifacts=false', null,
+   (r) => [r.tasks.length, r.pageSize, r.totalSize, r.nextPageToken !== '', 'history' in r.tasks[0], 'artifacts' in r.tasks[0]], [1, 1, 2, true, false, false]],
+  ['SendMessage',
+   '{"jsonrpc":"2.0","id":5,"method":"SendMessage","params":{"message":{"messageId":"{new}","role":"ROLE_USER","parts":[{"text":"/ask Where to?\\nend"}]}}}',
+   'POST /message:send {"message":{"messageId":"{new}","role":"ROLE_USER","parts":[{"text":"/ask Where to?\\nend"}]}}',
+   '{"jsonrpc":"2.0","id":5,"method":"message/send","params":{"message":{"kind":"message","messageId":"{new}","role":"user","parts":[{"kind":"text","text":"/ask Where to?\\nend"}]}}}',
+   (r, had) => { const t = r.task ?? r; had.asks = t.id; return [stateOf(t), t.status.message.parts[0].text]; }, ['input-required', 'Where to?']],
+  ['CreateTaskPushNotificationConfig',
+   '{"jsonrpc":"2.0","id":6,"method":"CreateTaskPushNotificationConfig","params":{"taskId":"{asks}","id":"c1","url":"https://client.example.org/hook","token":"t","authentication":{"scheme":"Bearer","credentials":"c"}}}',
+   'POST /tasks/{asks}/pushNotificationConfigs {"id":"c1","url":"https://client.example.org/hook","token":"t","authentication":{"scheme":"Bearer","credentials":"c"}}',
+   '{"jsonrpc":"2.0","id":6,"method":"tasks/pushNotificationConfig/set","params":{"taskId":"{asks}","pushNotificationConfig":{"id":"c1","url":"https://client.example.org/hook","token":"t","authentication":{"schemes":["Bearer"],"credentials":"c"}}}}',
+   (r, had) => { const c = r.pushNotificationConfig ?? r; return [r.taskId === had.asks, c.id, c.url, c.token, c.authentication.credentials]; }, [true, 'c1', 'https://client.example.org/hook', 't', 'c']],
+  ['GetTaskPushNotificationConfig',
+   '{"jsonrpc":"2.0","id":7,"method":"GetTaskPushNotificationConfig","params":{"taskId":"{asks}","id":"c1"}}', 'GET /tasks/{asks}/pushNotificationConfigs/c1',
+   '{"jsonrpc":"2.0","id":7,"method":"tasks/pushNotificationConfig/get","params":{"id":"{asks}","pushNotificationConfigId":"c1"}}', (r) => [(r.pushNotificationConfig ?? r).id], ['c1']],
+  ['ListTaskPushNotificationConfigs',
+   '{"jsonrpc":"2.0","id":8,"method":"ListTaskPushNotificationConfigs","params":{"taskId":"{asks}","pageSize":10}}', 'GET /tasks/{asks}/pushNotificationConfigs?pageSize=10',
+   '{"jsonrpc":"2.0","id":8,"method":"tasks/pushNotificationConfig/list","params":{"id":"{asks}"}}', (r) => [(r.configs ?? r).length], [1]],
+  ['DeleteTaskPushNotificationConfig',
+   '{"jsonrpc":"2.0","id":9,"method":"DeleteTaskPushNotificationConfig","params":{"taskId":"{asks}","id":"c1"}}', 'DELETE /tasks/{asks}/pushNotificationConfigs/c1',
+   '{"jsonrpc":"2.0","id":9,"method":"tasks/pushNotificationConfig/delete","params":{"id":"{asks}","pushNotificationConfigId":"c1"}}', (r) => [r ? Object.keys(r).length : 0], [0]],
+  ['SubscribeToTask',
+   '{"jsonrpc":"2.0","id":10,"method":"SubscribeToTask","params":{"id":"{asks}"}}', 'GET /tasks/{asks}:subscribe', '{"jsonrpc":"2.0","id":10,"method":"tasks/resubscribe","params":{"id":"{asks}"}}',
+   (r) => [stateOf(r[0].task ?? r[0])], ['input-required']],
+  ['CancelTask', '{"jsonrpc":"2.0","id":11,"method":"CancelTask","params":{"id":"{asks}"}}', 'POST /tasks/{asks}:cancel {}', '{"jsonrpc":"2.0","id":11,"method":"tasks/cancel","params":{"id":"{asks}"}}', (r) => [stateOf(r)], ['canceled']],
+  ['GetExtendedAgentCard', '{"jsonrpc":"2.0","id":12,"method":"GetExtendedAgentCard"}', 'GET /extendedAgentCard', '{"jsonrpc":"2.0","id":12,"method":"agent/getAuthenticatedExtendedCard"}', (r) => [r.name, r.skills.length], ['echo', 2]],
+];
+const stateOf = (t) => t.status.state.replace('TASK_STATE_', '').toLowerCase().replace('_', '-');
+
+/** Sends the bytes and reads the answer; of a subscription, which goes on, the first event. */
+async function literally(s, kind, bytes, first) {
+  const [, verb, path, body] = kind === 'HTTP+JSON' ? /^(\S+) (\S+)(?: ([^]*))?$/.exec(bytes) : [null, 'POST', '', bytes];
+  const r = await fetch(`${s.url}/a2a/echo${kind === 'HTTP+JSON' ? '/v1' : ''}${path}`, { method: verb, body,
+    headers: { ...(body ? { 'Content-Type': kind === 'HTTP+JSON' ? 'application/a2a+json' : 'application/json' } : {}), ...(kind === '0.3' ? {} : { 'A2A-Version': '1.0' }) } });
+  assert.ok(r.status < 300, `${bytes}: ${r.status}`);
+  const id = kind === 'HTTP+JSON' ? undefined : JSON.parse(body).id;
+  const open = (json) => { if (id === undefined) return json; assert.deepEqual([json.jsonrpc, json.id, json.error], ['2.0', id, undefined], bytes); return json.result; };
+  if (!/event-stream/.test(r.headers.get('content-type') ?? '')) {
+    const text = await r.text();
+    return text ? open(JSON.parse(text)) : {};
+  }
+  const events = [], decoder = new TextDecoder();
+  let text = '';
+  for await (const piece of r.body) {
+    text += decoder.decode(piece, { stream: true });
+    for (let end; (end = text.indexOf('\n\n')) >= 0; text = text.slice(end + 2)) if (text.startsWith('data: ')) events.push(open(JSON.parse(text.slice(6, end))));
+    if (first && events.length) break;
+  }
+  return events;
+}
+for (const [column, kind] of ['JSONRPC', 'HTTP+JSON', '0.3'].entries())
+  test(`${kind}: every method, in its literal bytes`, async () => {
+    const s = await start(), had = {};
+    for (const row of literal) {
+      const [method, look, expected] = [row[0], row[4], row[5]], bytes = row[1 + column];
+      if (!bytes) continue;
+      const filled = bytes.replace(/\{(new|task|context|asks)\}/g, (_, name) => (name === 'new' ? `literal-${++count}` : had[name]));
+      assert.deepEqual(look(await literally(s, kind, filled, method === 'SubscribeToTask'), had), expected, filled);
+    }
+    const given = new Set(literal.map(([m]) => m));
+    assert.deepEqual(Object.values(Service.service).map((m) => m.path.split('/').pop()).filter((m) => !given.has(m)), [], 'no method is left out');
+  });
 
 // ------------------------------------------------------------------ 0.3
 
@@ -314,6 +401,14 @@ test('security schemes say what the server asks for', async () => {
   const both = await get(tokens);
   assert.deepEqual([both.securitySchemes.bearer.type, both.securitySchemes.bearer.scheme, both.security], ['http', 'bearer', [{ bearer: [] }]]);
   assert.ok(both.supportsAuthenticatedExtendedCard);
+  const keys = scratch('keys.json');
+  writeFileSync(keys, JSON.stringify({ keys: [{ kty: 'EC', crv: 'P-256', kid: 'a', use: 'sig', ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }) }] }));
+  const oidc = await start({ args: ['--auth', 'oidc', '--oidc-issuer', 'https://issuer.example.org/realm', '--oidc-jwks', keys, '--oidc-audience', 'ramet'] });
+  const openIdConnectUrl = 'https://issuer.example.org/realm/.well-known/openid-configuration';
+  assert.deepEqual((await get(oidc, '1.0')).securitySchemes, { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } }, oidc: { openIdConnectSecurityScheme: { openIdConnectUrl } } });
+  assert.deepEqual((await get(oidc, '1.0')).securityRequirements, [{ schemes: { oidc: { list: [] } } }]);
+  const old = await get(oidc);
+  assert.deepEqual([old.securitySchemes.oidc.type, old.securitySchemes.oidc.openIdConnectUrl, old.security], ['openIdConnect', openIdConnectUrl, [{ oidc: [] }]]);
   assert.equal((await call(tokens, 'GET', '/a2a/echo/v1/extendedAgentCard', { headers: { 'A2A-Version': '1.0' } })).status, 401);
 });
 

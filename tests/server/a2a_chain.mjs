@@ -3,7 +3,7 @@
 // a2a_chain.mjs: a remote A2A agent of either generation behind Ramet behind an A2A client of either
 // generation, over each binding: text, JSON values, bytes of files and metadata come through equal.
 import { test, finish, start, must, enc, assert } from './lib.mjs';
-import { all, bindings, client, generations, message, startAgent, textOf } from './help/a2a.mjs';
+import { all, bindings, client, generations, message, remotes, startAgent, textOf } from './help/a2a.mjs';
 
 const bytes = Buffer.from(Array.from({ length: 700 }, (_, i) => (i * 37) % 256)).toString('base64');
 const strange = 'snow ☃, a "quote", \\ and \u{1f600}';
@@ -16,7 +16,7 @@ const sent = [
 const tidy = (p) => JSON.parse(JSON.stringify(p, (k, v) => (v === '' || v === undefined ? undefined : v)));
 const values = (list) => (list ?? []).flatMap((x) => x.parts ?? []).filter((p) => p.kind !== 'text').map(tidy);
 
-for (const theirs of generations)
+for (const theirs of remotes)
   for (const ours of generations)
     for (const binding of bindings[ours]) {
       const name = `an agent of ${theirs} behind a client of ${ours}, ${binding}`;
@@ -50,6 +50,68 @@ for (const theirs of generations)
         await agent.stop();
       });
     }
+
+const waysToTell = ['message', 'partial', 'artifact', 'repeated', 'chunks', 'last', 'plain'];
+for (const theirs of remotes)
+  for (const ours of generations)
+    for (const binding of bindings[ours])
+      test(`metadata of a text: an agent of ${theirs} behind a client of ${ours}, ${binding}`, async () => {
+        const agent = await startAgent(theirs);
+        const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`, '--agent', `slow=a2a,url=${agent.url},stream=off`] });
+        const metadata = { mine: { a: [1, 'two', null] }, flag: true, text: strange };
+        const own = (m) => Object.fromEntries(Object.entries(m?.metadata ?? {}).filter(([k]) => k in metadata));
+        for (const name of ['far', 'slow']) {
+          const c = await client(ours, `${s.url}/a2a/${name}`, { binding });
+          for (const how of waysToTell) {
+            const task = await c.send(message(`tell ${how}`, { metadata })), about = `${name} ${how}: ${JSON.stringify(task)}`;
+            const heard = agent.log.at(-1).message;
+            assert.deepEqual(own(heard), metadata, 'what the agent was sent');
+            const [asked, ...answers] = task.history;
+            assert.deepEqual(own(asked), metadata, about);
+            assert.deepEqual(answers.map((m) => [textOf(m), own(m)]), [[how === 'plain' ? 'heard: plain' : 'one text', metadata]], about);
+            if (!['artifact', 'chunks', 'plain'].includes(how)) assert.deepEqual(answers[0].parts[0].metadata, { of: 'the part' }, about);
+            const again = await c.get(task.id);
+            assert.deepEqual(again.history.map((m) => own(m)), [metadata, metadata], about);
+            assert.deepEqual(again.artifacts.map((x) => [textOf(x), own(x)]), [[textOf(answers), metadata]], about);
+            const events = await all(c.stream(message(`tell ${how}`, { metadata })));
+            const last = events.filter((e) => e.kind === 'artifact-update').at(-1);
+            assert.deepEqual([textOf(last.artifact), own(last.artifact)], [textOf(answers), metadata], `stream, ${about}`);
+          }
+        }
+        await agent.stop();
+      }, { seconds: 120 });
+
+for (const theirs of remotes)
+  for (const ours of generations)
+    for (const binding of bindings[ours])
+      test(`an answer to a question: an agent of ${theirs} behind a client of ${ours}, ${binding}`, async () => {
+        const agent = await startAgent(theirs);
+        const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`] });
+        const c = await client(ours, `${s.url}/a2a/far`, { binding });
+        const asks = await c.send(message('ask which?', { metadata: { of: 'the question' } }));
+        assert.deepEqual([asks.status.state, asks.status.message.metadata.of], ['input-required', 'the question']);
+        const metadata = { of: { the: ['answer'] } };
+        const task = await c.send(message([...sent, 'green'], { taskId: asks.id, metadata }));
+        const heard = agent.log.at(-1).message;
+        assert.deepEqual([heard.parts.map(tidy), heard.metadata], [[...sent, { kind: 'text', text: 'green' }].map(tidy), metadata]);
+        assert.equal(textOf(task.history.at(-1)), 'answered: green');
+        assert.deepEqual(task.history.map((m) => m.metadata?.of), ['the question', 'the question', metadata.of, undefined]);
+        await agent.stop();
+      });
+
+for (const version of generations)
+  test(`${version}: files that are too large for one piece are in the artifacts of a task, behind its text`, async () => {
+    const agent = await startAgent(version);
+    const s = await start({ args: ['--agent', `far=a2a,url=${agent.url}`] });
+    const c = await client(version, `${s.url}/a2a/far`), size = 900_000;
+    const { id } = await c.send(message(`files 4 ${size}`, { metadata: { mine: [1] } }));
+    const { artifacts } = await c.get(id);
+    assert.deepEqual([textOf(artifacts[0]), artifacts[0].metadata], ['files', { mine: [1] }]);
+    assert.deepEqual(values(artifacts).map((p) => [p.file.name, p.metadata, Buffer.from(p.file.bytes, 'base64').equals(Buffer.alloc(size, `${p.metadata.n} `))]),
+      [0, 1, 2, 3].map((n) => [`f${n}`, { n }, true]));
+    assert.equal(artifacts.length, 5);
+    await agent.stop();
+  });
 
 test('values that are no objects come through 0.3 as the SDK of 1.0 wraps them', async () => {
   const agent = await startAgent('0.3');

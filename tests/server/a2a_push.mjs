@@ -11,16 +11,22 @@ const plain = '/a2a/echo';
 
 /** A receiver: {url, got, answers}: each answer is a status for the next request, then 200. */
 async function receiver() {
-  const r = { got: [], answers: [], open: 0, most: 0, hold: null };
+  const r = { got: [], answers: [], open: 0, most: 0, hold: null, seen: [], endless: false, cut: 0 };
   const http = createServer(async (req, res) => {
     let text = '';
     r.most = Math.max(r.most, ++r.open);
+    r.seen.push(req.url);
+    res.on('close', () => { if (!res.writableFinished) { r.cut++; r.onClose?.(); } });
     for await (const piece of req) text += piece;
     const status = r.answers.length ? r.answers.shift() : 200;
     if (r.hold) await r.hold;
     r.got.push({ status, path: req.url, headers: req.headers, body: JSON.parse(text) });
     r.open--;
-    res.writeHead(status).end();
+    res.writeHead(status);
+    if (!r.endless) return res.end();
+    const more = () => { while (!res.destroyed && res.write('x'.repeat(16384))); };
+    res.on('drain', more);
+    more();
   });
   await new Promise((go) => http.listen(0, '127.0.0.1', go));
   r.port = http.address().port;
@@ -142,6 +148,80 @@ test('a receiver that fails is tried again, one delivery at a time, in order', a
   const asked = r.got.filter((g) => g.status === 200 && g.body.task.status.message).map((g) => textOf(g.body.task.status.message));
   assert.deepEqual(asked, ['a?', 'b?']);
   assert.equal(r.most, 1);
+  await r.close();
+});
+
+test('a receiver that does not answer delays no other receiver, task or user, and gets few requests at once', async () => {
+  const s = await start({ args: allow });
+  const held = await receiver(), quick = await receiver();
+  let release, ended = 0;
+  held.hold = new Promise((go) => (release = go));
+  held.onClose = () => ended++;
+  const send = async (who, url) => (await ask(s, 'SendMessage', young('hello', { configuration: { taskPushNotificationConfig: { url } } }), { headers: { 'X-User-Id': who } })).result.task;
+  const waiting = [];
+  for (let i = 0; i < 30; i++) waiting.push(await send('ann', `${held.url}/${i}`));
+  await eventually(async () => assert.ok(held.open > 0), 10000 * slow);
+  await send('ann', `${quick.url}/ann`);
+  await ends(quick, '/hook/ann');
+  await send('bob', `${quick.url}/bob`);
+  await ends(quick, '/hook/bob');
+  await send('bob', `${held.url}/bob`);
+  await eventually(async () => assert.ok(held.seen.includes('/hook/bob')), 10000 * slow);
+  assert.equal(ended, 0, 'all this came while the first requests were open');
+  assert.ok(held.most <= 4 + 1, `${held.most} requests of two users at once`);
+  release();
+  for (let i = 0; i < 30; i++) await ends(held, `/hook/${i}`);
+  assert.equal(new Set(held.got.map((g) => g.body.task.id)).size, waiting.length + 1);
+  await Promise.all([held.close(), quick.close()]);
+}, { seconds: 120 });
+
+test('a user with many receivers that do not answer delays no other user', async () => {
+  const s = await start({ args: allow });
+  const quick = await receiver(), held = [];
+  for (let i = 0; i < 24; i++) held.push(await receiver());
+  let release, ended = 0;
+  const hold = new Promise((go) => (release = go));
+  for (const r of held) Object.assign(r, { hold, onClose: () => ended++ });
+  const send = async (who, url) => (await ask(s, 'SendMessage', young('hello', { configuration: { taskPushNotificationConfig: { url } } }), { headers: { 'X-User-Id': who } })).result.task;
+  for (let i = 0; i < 48; i++) await send('ann', held[i % 24].url);
+  const open = () => held.reduce((n, r) => n + r.open, 0);
+  await eventually(async () => assert.equal(open(), 16), 10000 * slow);
+  await send('bob', quick.url);
+  await ends(quick);
+  assert.deepEqual([ended, open()], [0, 16], 'no more than these of one user');
+  release();
+  const completed = () => new Set(held.flatMap((r) => r.got).map((g) => g.body.task).filter((t) => t.status.state === 'TASK_STATE_COMPLETED').map((t) => t.id));
+  await eventually(async () => assert.equal(completed().size, 48), 60000 * slow);
+  await Promise.all([...held, quick].map((r) => r.close()));
+}, { seconds: 120 });
+
+test('an answer without end is not read to its end, and its status counts', async () => {
+  const s = await start({ args: allow });
+  const r = await receiver();
+  r.endless = true;
+  const task = await sent(s, '/ask which?\nend', { taskPushNotificationConfig: { url: r.url } });
+  await eventually(async () => assert.equal(r.cut, 1), 10000 * slow);
+  assert.deepEqual(r.states(), ['input-required']);
+  r.endless = false;
+  await ask(s, 'SendMessage', { message: { ...young('green').message, taskId: task.id } });
+  await ends(r);
+  assert.equal(r.states().filter((x) => x === 'input-required').length, 1, 'sent once');
+  await r.close();
+});
+
+test('0.3: all schemes that a client gave are told, and the first is used', async () => {
+  const s = await start({ args: allow });
+  const r = await receiver();
+  const old = (method, params) => ask(s, method, params, { version: '0.3' });
+  const task = await sent(s, '/ask which?\nend');
+  const pushNotificationConfig = { id: 'two', url: r.url, authentication: { schemes: ['Basic', 'Bearer'], credentials: 'c' } };
+  assert.deepEqual((await old('tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig })).result.pushNotificationConfig, pushNotificationConfig);
+  assert.deepEqual((await old('tasks/pushNotificationConfig/get', { id: task.id, pushNotificationConfigId: 'two' })).result.pushNotificationConfig, pushNotificationConfig);
+  assert.deepEqual((await ask(s, 'GetTaskPushNotificationConfig', { taskId: task.id, id: 'two' })).result.authentication, { scheme: 'Basic', credentials: 'c' });
+  await eventually(async () => assert.ok(r.got.length), 10000 * slow);
+  assert.equal(r.got[0].headers.authorization, 'Basic c');
+  for (const schemes of [['a,b'], [1], [null]])
+    assert.equal((await old('tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig: { ...pushNotificationConfig, authentication: { schemes } } })).error.code, -32602, JSON.stringify(schemes));
   await r.close();
 });
 

@@ -6,7 +6,7 @@
 // send guard). Everything here reads kagent's own routes, as the page does.
 import { randomUUID as uuid } from 'node:crypto';
 import { test, finish, start, call, must, enc, eventually, assert } from './lib.mjs';
-import { startAgent } from './help/a2a.mjs';
+import { remotes, startAgent } from './help/a2a.mjs';
 
 const USER = 'admin@kagent.dev';
 const meta = (of, key) => of?.metadata?.[`adk_${key}`] ?? of?.metadata?.[`kagent_${key}`];
@@ -319,6 +319,27 @@ for (const version of ['0.3', '1.0'])
       assert.deepEqual(given(), expected);
       await page.open();
     }
+    await remote.stop();
+  });
+
+for (const version of remotes)
+  test(`a remote agent of ${version} that answers as ADK's do: texts, tools and tokens, live and reloaded`, async () => {
+    const remote = await startAgent(version);
+    const s = await start({ args: ['--agent', `far=a2a,url=${remote.url}`] });
+    const page = new Page(s, 'far');
+    await page.begin('adk');
+    assert.deepEqual([shown(page), page.tokens], [['adk', 'Let me look.', 'call', 'result', 'It is blue.'], 8 + 12]);
+    await page.agrees();
+    const { own } = await must(s, 'GET', `sessions/${page.id}/usage`, { user: USER });
+    assert.deepEqual([own.input, own.output], [5 + 9, 3 + 3]);
+    const history = (await page.tasks()).flatMap((t) => t.history);
+    assert.deepEqual(history.filter((m) => texts(m.parts) && m.role === 'agent').map((m) => m.metadata.kagent_author), ['far', 'far']);
+    assert.equal(new Set(history.map((m) => meta(m, 'invocation_id'))).size, 1, 'the invocation is ours');
+    await page.send('adk');
+    await page.agrees();
+    await page.rewind('adk');
+    await page.send('adk');
+    assert.equal(shown(await page.agrees()).length, 5);
     await remote.stop();
   });
 

@@ -38,7 +38,13 @@ static node_message sent(const node_message *m, int64_t after)
 Test(node_message, a_snapshot_arrives_as_it_was_sent)
 {
     node_part parts[] = {{true, "hm", 2}, {false, "yes \"é\"\n", 9}};
-    turn_question question = {"q1", "permission", "may I?", "[{\"id\":\"y\"}]", "[{\"r\":1}]", 77};
+    turn_question question = {.id = "q1",
+                              .kind = "permission",
+                              .text = "may I?",
+                              .options = "[{\"id\":\"y\"}]",
+                              .request = "[{\"r\":1}]",
+                              .metadata = "{\"of\":\"it\"}",
+                              .asked_us = 77};
     node_message m = {.kind = NODE_RUN,
                       .turn = "t1",
                       .host = "h",
@@ -68,6 +74,7 @@ Test(node_message, a_snapshot_arrives_as_it_was_sent)
     cr_assert(got.branch == 17 && got.first == 3 && got.said == 40 && got.begin == 5 &&
               got.upto == 9 && got.begun_us == 66 && got.question->asked_us == 77);
     cr_assert_str_eq(got.question->request, "[{\"r\":1}]");
+    cr_assert_str_eq(got.question->metadata, "{\"of\":\"it\"}");
     cr_assert_eq(got.n_parts, 2);
     cr_assert(got.parts[0].is_thinking && !got.parts[1].is_thinking);
     cr_assert_eq(got.parts[1].n, parts[1].n);

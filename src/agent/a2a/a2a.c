@@ -19,6 +19,11 @@ static const agent_setting settings[] = {
     {"url", NULL, "base URL of the agent; its card is at .well-known/agent-card.json below it",
      false},
     {"version", "auto", "protocol version: auto (as its card says), 0.3, 1.0", false},
+    {"binding", "auto",
+     "how it is called: auto (as its card says, JSON-RPC if the version is set), JSONRPC, "
+     "HTTP+JSON "
+     "(1.0 only)",
+     false},
     {"key", "", "bearer token to send; $NAME reads it from the environment", true},
     {"user", "off", "send the user as X-User-Id: on, off", false},
     {"history", "context",
@@ -40,7 +45,8 @@ typedef struct a2a {
     a2a_settings set;
     pthread_mutex_t lock; /* guards the card */
     char *card_url;       /* NULL: no card was read */
-    bool card_v1, card_stream;
+    char *card_tenant;    /* NULL: none */
+    bool card_v1, card_rest, card_stream;
     int64_t card_at; /* time_mono_us() */
 } a2a;
 
@@ -71,6 +77,13 @@ static bool choices_read(const agent *a, a2a_settings *o, char *message)
     o->fixed = o->v1 || strcmp(version, "0.3") == 0;
     if (!o->fixed && strcmp(version, "auto") != 0)
         return agent_wrong(message, "version", version, "auto, 0.3 or 1.0");
+    const char *binding = agent_get(a, "binding");
+    o->is_rest = strcmp(binding, "HTTP+JSON") == 0;
+    o->any_binding = strcmp(binding, "auto") == 0;
+    if (!o->is_rest && !o->any_binding && strcmp(binding, "JSONRPC") != 0)
+        return agent_wrong(message, "binding", binding, "auto, JSONRPC or HTTP+JSON");
+    if (o->is_rest && o->fixed && !o->v1)
+        return agent_wrong(message, "binding", binding, "JSONRPC with version=0.3");
     return word_read(a, "stream", "on", "off", &o->stream, message) &&
            word_read(a, "user", "on", "off", &o->user, message);
 }
@@ -118,6 +131,7 @@ static void a2a_close(agent *a)
 {
     a2a *own = a->own;
     free(own->card_url);
+    free(own->card_tenant);
     pthread_mutex_destroy(&own->lock);
     wire_close();
     arena_free(own->arena);
@@ -169,22 +183,34 @@ static bool same_origin(const char *a, const char *b)
     return n && n == agent_origin_length(b) && strncasecmp(a, b, n) == 0;
 }
 
-/* Finds the newest JSON-RPC interface that we speak; otherwise uses the members of a 0.3 card. */
-static void card_interface(talk *t, const json_doc *d, const char **url, bool *v1)
+/* How good an interface is: JSON-RPC before HTTP+JSON, and 1.0 before 0.3; 0: it cannot be used. */
+static int interface_rank(const a2a_settings *o, const char *binding, const char *version)
+{
+    bool v1 = strncmp(version, "1.", 2) == 0, v03 = strncmp(version, "0.3", 3) == 0;
+    bool rpc = strcasecmp(binding, "JSONRPC") == 0, rest = strcasecmp(binding, "HTTP+JSON") == 0;
+    if (rpc && (o->any_binding || !o->is_rest))
+        return v1 ? 3 : v03 ? 1 : 0;
+    return rest && v1 && (o->any_binding || o->is_rest) ? 2 : 0;
+}
+
+/* Finds the best interface that we speak; otherwise uses the members of a 0.3 card. */
+static void card_interface(talk *t, const json_doc *d, a2a_remote *out)
 {
     const json_node *root = &d->nodes[0], *list = json_get(d, root, "supportedInterfaces");
-    *url = json_text(t->arena, d, json_get(d, root, "url"));
-    *v1 = false;
+    int best = 0;
+    *out = (a2a_remote){.url = json_text(t->arena, d, json_get(d, root, "url"))};
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
         const char *binding = json_text(t->arena, d, json_get(d, v, "protocolBinding"));
         const char *version = json_text(t->arena, d, json_get(d, v, "protocolVersion"));
-        if (!binding || !version || strcasecmp(binding, "JSONRPC") != 0)
+        const char *tenant = json_text(t->arena, d, json_get(d, v, "tenant"));
+        int rank = binding && version ? interface_rank(t->set, binding, version) : 0;
+        if (rank <= best)
             continue;
-        bool one = strncmp(version, "1.", 2) == 0;
-        if (one ? *v1 : *v1 || strncmp(version, "0.3", 3) != 0)
-            continue;
-        *url = json_text(t->arena, d, json_get(d, v, "url"));
-        *v1 = one;
+        best = rank;
+        *out = (a2a_remote){.url = json_text(t->arena, d, json_get(d, v, "url")),
+                            .v1 = rank > 1,
+                            .is_rest = rank == 2,
+                            .tenant = tenant && *tenant ? tenant : NULL};
     }
 }
 
@@ -207,8 +233,7 @@ static bool extensions_fit(talk *t, const json_doc *d, agent_result *out)
 static bool card_read(talk *t, const buf *text, agent_result *out)
 {
     json_doc d;
-    const char *url;
-    bool v1;
+    a2a_remote found;
     if (!json_parse(t->arena, text->data, text->n, 0, &d, NULL) ||
         !json_is(&d.nodes[0], JSON_OBJECT)) {
         agent_fail(out, "the agent's card is no JSON object");
@@ -216,13 +241,22 @@ static bool card_read(talk *t, const buf *text, agent_result *out)
     }
     if (!extensions_fit(t, &d, out))
         return false;
-    card_interface(t, &d, &url, &v1);
+    card_interface(t, &d, &found);
+    if (!found.url && json_first(&d, json_get(&d, &d.nodes[0], "supportedInterfaces"))) {
+        agent_fail(out,
+                   "the agent's card names no interface over JSON-RPC or HTTP+JSON that can be "
+                   "used");
+        return false;
+    }
     const json_node *can = json_get(&d, json_get(&d, &d.nodes[0], "capabilities"), "streaming");
-    bool there = url && agent_url_plain(url) && same_origin(url, t->set->url);
+    bool there = found.url && agent_url_plain(found.url) && same_origin(found.url, t->set->url);
     pthread_mutex_lock(&t->own->lock);
     free(t->own->card_url);
-    t->own->card_url = xstrdup(there ? url : t->set->url);
-    t->own->card_v1 = v1;
+    free(t->own->card_tenant);
+    t->own->card_url = xstrdup(there ? found.url : t->set->url);
+    t->own->card_tenant = xstrdup(found.tenant);
+    t->own->card_v1 = found.v1;
+    t->own->card_rest = found.is_rest;
     t->own->card_stream = json_is(can, JSON_TRUE);
     t->own->card_at = time_mono_us();
     pthread_mutex_unlock(&t->own->lock);
@@ -237,6 +271,8 @@ static bool card_known(talk *t)
     if (fresh)
         t->remote = (a2a_remote){.url = arena_strdup(t->arena, own->card_url),
                                  .v1 = own->card_v1,
+                                 .is_rest = own->card_rest,
+                                 .tenant = arena_strdup(t->arena, own->card_tenant),
                                  .stream = own->card_stream && t->set->stream};
     pthread_mutex_unlock(&own->lock);
     return fresh;
@@ -292,7 +328,10 @@ static bool card_fetch(talk *t, agent_result *out)
 static bool remote_find(talk *t, agent_result *out)
 {
     if (t->set->fixed) {
-        t->remote = (a2a_remote){.url = t->set->url, .v1 = t->set->v1, .stream = t->set->stream};
+        t->remote = (a2a_remote){.url = t->set->url,
+                                 .v1 = t->set->v1,
+                                 .is_rest = t->set->is_rest,
+                                 .stream = t->set->stream};
         return true;
     }
     return card_known(t) || card_fetch(t, out);
@@ -305,24 +344,28 @@ static bool answer_piece(void *arg, const char *type, const char *p, size_t n)
     return a2a_answer_add(arg, type, p, n);
 }
 
-static const char *call_body(talk *t, const char *method, const char *params)
+/* A call of a method with a message, or else about the task of the answer. */
+static void call_make(talk *t, a2a_method method, const char *message, a2a_request *out)
 {
-    return arena_printf(t->arena,
-                        "{\"jsonrpc\":\"2.0\",\"id\":\"%d\",\"method\":\"%s\",\"params\":%s}",
-                        ++t->calls, method, params);
+    a2a_call_make(
+        t->arena, &t->remote,
+        &(a2a_call){.method = method, .id = ++t->calls, .message = message, .task = t->answer.task},
+        out);
 }
 
 /* Makes one call; the response is passed to t->answer. False: *out is filled in. */
-static bool call_run(talk *t, const char *method, const char *params, bool stream,
-                     agent_result *out)
+static bool call_run(talk *t, a2a_method method, const char *message, agent_result *out)
 {
-    const char *headers[6], *body = call_body(t, method, params);
+    const char *headers[6];
+    bool stream = method == A2A_SEND_STREAM || method == A2A_SUBSCRIBE;
     const char *accept = stream ? "text/event-stream" : "application/json";
-    wire_in in = {.url = t->remote.url,
+    a2a_request request;
+    call_make(t, method, message, &request);
+    wire_in in = {.url = request.url,
                   .headers = headers,
                   .n_headers = headers_fill(t, t->remote.v1, accept, headers),
-                  .body = body,
-                  .n = strlen(body),
+                  .body = request.body,
+                  .n = request.body ? strlen(request.body) : 0,
                   .limits = &t->set->limits,
                   .deadline = t->deadline,
                   .sink = t->sink,
@@ -336,6 +379,8 @@ static bool call_run(talk *t, const char *method, const char *params, bool strea
         if (fine && !*got.why)
             a2a_answer_end(&t->answer);
         bool more = !fine && again(t, attempt, &got);
+        if (!fine && !more && !got.cancelled && got.status)
+            fine = a2a_answer_refuse(&t->answer, got.status, got.error.data, got.error.n);
         if (!fine && !more)
             exchange_failed(t, &got, out);
         if (fine && *got.why)
@@ -346,37 +391,20 @@ static bool call_run(talk *t, const char *method, const char *params, bool strea
     }
 }
 
-static const char *task_params(talk *t)
-{
-    buf b;
-    json_writer w;
-    buf_init(&b, 64 << 10);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    jw_kstr(&w, "id", t->answer.task);
-    jw_end_object(&w);
-    return buf_keep(&b, t->arena);
-}
-
-static const char *send_params(talk *t, const char *message)
-{
-    return arena_printf(t->arena, "{\"message\":%s,\"configuration\":{%s}}", message,
-                        t->remote.v1 ? "" : "\"blocking\":true");
-}
-
 /* Fire and forget: it is sent after the turn was cancelled. */
 static void remote_cancel(talk *t)
 {
     const char *headers[6];
-    const char *body = call_body(t, t->remote.v1 ? "CancelTask" : "tasks/cancel", task_params(t));
+    a2a_request request;
     buf text;
     wire_out got;
+    call_make(t, A2A_CANCEL, NULL, &request);
     buf_init(&text, CARD_BYTES);
-    wire_in in = {.url = t->remote.url,
+    wire_in in = {.url = request.url,
                   .headers = headers,
                   .n_headers = headers_fill(t, t->remote.v1, "application/json", headers),
-                  .body = body,
-                  .n = strlen(body),
+                  .body = request.body,
+                  .n = strlen(request.body),
                   .limits = &t->set->limits,
                   .deadline = time_mono_us() + CANCEL_MS * 1000,
                   .piece = card_piece,
@@ -421,40 +449,13 @@ static const char *decision_make(talk *t, const char *answer)
 /* The user's answer to a question, as a message of the same task. */
 static const char *answer_message(talk *t, const agent_reply *given)
 {
-    const char *answer = given->text ? given->text : "", *decision = given->decision;
-    buf b;
-    json_writer w;
-    char id[UUID_TEXT];
-    bool v1 = t->remote.v1;
-    buf_init(&b, A2A_REQUEST_BYTES);
-    jw_init(&w, &b, 0);
-    jw_object(&w);
-    if (!v1)
-        jw_kstr(&w, "kind", "message");
-    jw_kstr(&w, "messageId", uuid7(time_now_us(), id));
-    jw_kstr(&w, "role", v1 ? "ROLE_USER" : "user");
-    jw_kstr(&w, "taskId", t->answer.task);
-    if (t->answer.context)
-        jw_kstr(&w, "contextId", t->answer.context);
-    jw_key(&w, "parts");
-    jw_array(&w);
-    if (t->answer.request && !decision)
-        decision = decision_make(t, answer);
-    if (decision) {
-        jw_object(&w);
-        if (!v1)
-            jw_kstr(&w, "kind", "data");
-        jw_kraw(&w, "data", decision);
-        jw_end_object(&w);
-    }
-    jw_object(&w);
-    if (!v1)
-        jw_kstr(&w, "kind", "text");
-    jw_kstr(&w, "text", answer);
-    jw_end_object(&w);
-    jw_end_array(&w);
-    jw_end_object(&w);
-    return buf_keep(&b, t->arena);
+    a2a_reply reply = {.task = t->answer.task,
+                       .context = t->answer.context,
+                       .given = given,
+                       .decision = given->decision};
+    if (t->answer.request && !reply.decision)
+        reply.decision = decision_make(t, given->text ? given->text : "");
+    return a2a_message_reply(t->arena, &reply, t->remote.v1);
 }
 
 /* NULL: the turn was cancelled. */
@@ -465,8 +466,12 @@ static const char *question_ask(talk *t)
     char id[AGENT_CALL_ID];
     agent_reply answer = {0};
     bool confirm = t->answer.request && !t->answer.questions;
-    agent_question q = {agent_call_id(id), confirm ? "permission" : "input", t->answer.question,
-                        confirm ? options : NULL, t->answer.request};
+    agent_question q = {.id = agent_call_id(id),
+                        .kind = confirm ? "permission" : "input",
+                        .text = t->answer.question,
+                        .options = confirm ? options : NULL,
+                        .request = t->answer.request,
+                        .metadata = t->answer.question_metadata};
     int64_t asked = time_mono_us();
     if (!t->sink->ask(t->sink->arg, &q, &answer))
         return NULL;
@@ -478,14 +483,13 @@ static const char *question_ask(talk *t)
  * response. False: it is not available, and *out is filled in. */
 static bool rest_ask(talk *t, agent_result *out)
 {
-    bool v1 = t->remote.v1;
     if (!t->answer.task) {
         agent_fail(out, "the answer broke off: %s",
                    *t->answer.reason ? t->answer.reason : "the connection was closed");
         return false;
     }
     if (t->remote.stream) {
-        if (!call_run(t, v1 ? "SubscribeToTask" : "tasks/resubscribe", task_params(t), true, out))
+        if (!call_run(t, A2A_SUBSCRIBE, NULL, out))
             return false;
         if (!t->answer.code)
             return true;
@@ -494,19 +498,16 @@ static bool rest_ask(talk *t, agent_result *out)
         *out = (agent_result){.end = AGENT_CANCELLED};
         return false;
     }
-    return call_run(t, v1 ? "GetTask" : "tasks/get", task_params(t), false, out);
+    return call_run(t, A2A_GET, NULL, out);
 }
 
 /* Runs until the answer is complete; false: *out is filled in. */
 static bool rounds_run(talk *t, const char *message, agent_result *out)
 {
-    bool v1 = t->remote.v1, stream = t->remote.stream;
-    const char *method = stream ? v1 ? "SendStreamingMessage" : "message/stream"
-                         : v1   ? "SendMessage"
-                                : "message/send";
+    bool stream = t->remote.stream;
     for (int round = 0, rests = 0; message || rests < A2A_ROUNDS; round++) {
-        bool fine =
-            message ? call_run(t, method, send_params(t, message), stream, out) : rest_ask(t, out);
+        bool fine = message ? call_run(t, stream ? A2A_SEND_STREAM : A2A_SEND, message, out)
+                            : rest_ask(t, out);
         if (!fine)
             return false;
         message = NULL;
@@ -552,6 +553,7 @@ static void a2a_run(agent *a, const agent_turn *turn, const agent_sink *s, agent
     a2a_context_choose(t.arena, t.set, turn, &t.context);
     const char *message = NULL;
     if (remote_find(&t, out)) {
+        t.answer.is_bare = t.remote.is_rest;
         message = a2a_message_first(t.arena, t.set, turn, t.remote.v1, &t.context);
         /* The message depends on what the context holds, so it is recorded as it is sent. */
         if (message)

@@ -33,7 +33,9 @@ typedef struct a2a_settings {
     const char *name; /* the agent's name: author of its entries */
     const char *url;
     const char *key;
-    bool fixed, v1; /* whether `version` is set, and to what */
+    bool fixed, v1;   /* whether `version` is set, and to what */
+    bool is_rest;     /* `binding` is HTTP+JSON */
+    bool any_binding; /* … or what the card prefers */
     bool stream, user;
     a2a_memory memory;
     int64_t transcript; /* maximum size in bytes */
@@ -44,9 +46,26 @@ typedef struct a2a_settings {
 /* Where to reach the remote agent, and what it supports. */
 typedef struct a2a_remote {
     const char *url;
-    bool v1;     /* A2A 1.0, otherwise 0.3 */
-    bool stream; /* it supports streaming */
+    bool v1;            /* A2A 1.0, otherwise 0.3 */
+    bool is_rest;       /* over HTTP+JSON, otherwise JSON-RPC */
+    const char *tenant; /* to be named in every call; NULL: none */
+    bool stream;        /* it supports streaming */
 } a2a_remote;
+
+/* ------------------------------------------------------------------ calls (agent/a2a/binding.c) */
+
+typedef enum { A2A_SEND, A2A_SEND_STREAM, A2A_GET, A2A_SUBSCRIBE, A2A_CANCEL } a2a_method;
+typedef struct a2a_call {
+    a2a_method method;
+    int id;              /* of the JSON-RPC call */
+    const char *message; /* to send, a JSON object; */
+    const char *task;    /* or else the id of the task */
+} a2a_call;
+/* The HTTP request of a call: a POST with a body, a GET without. */
+typedef struct a2a_request {
+    const char *url, *body;
+} a2a_request;
+void a2a_call_make(arena *a, const a2a_remote *r, const a2a_call *in, a2a_request *out);
 
 /* ------------------------------------------------------------------ what is said */
 
@@ -68,6 +87,16 @@ void a2a_context_choose(arena *a, const a2a_settings *o, const agent_turn *t, a2
 const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn *t, bool v1,
                               const a2a_context *at);
 
+/* The user's answer to a question of the remote agent. */
+typedef struct a2a_reply {
+    const char *task, *context; /* as named by the agent; context NULL: it did not name it */
+    const agent_reply *given;
+    const char *decision; /* JSON object: the decision of which the message begins; NULL: none */
+} a2a_reply;
+/* The same as a message: without a decision with the parts, and always with the metadata, of the
+ * client's message. NULL: it would be too large. */
+const char *a2a_message_reply(arena *a, const a2a_reply *in, bool v1);
+
 /* ------------------------------------------------------------------ parts (agent/a2a/part.c) */
 
 /* Writes a part of either version in the one that is wanted. */
@@ -76,6 +105,38 @@ void a2a_part_write(arena *a, json_writer *w, const json_doc *d, const json_node
 bool a2a_part_is_value(const json_doc *d, const json_node *v);
 /* Such a part as the list of parts of an entry; NULL: it is too large. */
 const char *a2a_part_normal(arena *a, const json_doc *d, const json_node *v);
+
+/* ------------------------------------------------------------------ messages (agent/a2a/message.c)
+ */
+
+/* The metadata of a remote message that are kept with its entry, all but ids of invocations; NULL:
+ * there are none. */
+const char *a2a_metadata_keep(arena *a, const json_doc *d, const json_node *metadata);
+/* A metadata member of a message or a part, under the names that ADK, kagent and another Ramet use;
+ * NULL: there is none. */
+const json_node *a2a_meta_get(const json_doc *d, const json_node *of, const char *key);
+/* What is known about a message or an artifact beside its parts. */
+typedef struct a2a_about {
+    const char *metadata; /* as a2a_metadata_keep() gives them */
+    bool has_usage;
+    ramet_usage usage;
+} a2a_about;
+void a2a_about_read(arena *a, const json_doc *d, const json_node *of, a2a_about *out);
+/* A message of an agent in the form of 1.0. `id` NULL: it is that of its entry. NULL: it is too
+ * large. */
+const char *a2a_body_make(arena *a, const char *id, const char *parts, const char *metadata);
+
+/* Text parts of a message that stand together. */
+typedef struct a2a_texts {
+    buf text;       /* all of it */
+    buf parts;      /* the parts, in the form of 1.0: an array that is not closed */
+    bool is_marked; /* a part has metadata or a media type of its own */
+} a2a_texts;
+void a2a_texts_begin(a2a_texts *t);
+void a2a_texts_add(a2a_texts *t, arena *a, const json_doc *d, const json_node *part,
+                   const char *text);
+void a2a_texts_clear(a2a_texts *t);
+void a2a_texts_release(a2a_texts *t);
 
 /* ------------------------------------------------------------------ what comes back */
 
@@ -92,6 +153,7 @@ typedef struct a2a_answer {
     arena *scratch; /* for one event */
     const agent_sink *sink;
     bool keeps;      /* the agent records tool calls itself: do not report them */
+    bool is_bare;    /* responses have no envelope of JSON-RPC */
     buf line, event; /* current line and event of the stream */
     buf whole;       /* a response that is not a stream */
     size_t bytes;
@@ -99,14 +161,18 @@ typedef struct a2a_answer {
     size_t from;                /* offset in said of the message being streamed */
     bool after;                 /* the last text was a complete message: begin a new paragraph */
     bool apart;                 /* another entry was made since: no new paragraph needed */
+    size_t recorded;            /* bytes of said that are in entries already */
     const char *artifact;       /* the last one that produced text */
+    buf chunks;                 /* text of it, while it comes in chunks */
+    const char *chunk_metadata; /* its metadata, in the form that is kept; NULL: none yet */
     VEC(const char *) seen;     /* ids of messages already reported */
     VEC(const char *) calls;    /* ids of tool calls already reported */
     const char *task, *context; /* as named by the agent; NULL: not yet */
     a2a_state state;
-    const char *question; /* the agent's question */
-    const char *request;  /* JSON array: the confirmations of ADK that ask it; NULL: none */
-    size_t questions;     /* those of the tool ask_user among them; 0: a yes-or-no question */
+    const char *question;          /* the agent's question */
+    const char *question_metadata; /* of its message; NULL: none */
+    const char *request; /* JSON array: the confirmations of ADK that ask it; NULL: none */
+    size_t questions;    /* those of the tool ask_user among them; 0: a yes-or-no question */
     char reason[A2A_REASON];
     int64_t code; /* JSON-RPC error code; 0: none */
 } a2a_answer;
@@ -117,6 +183,8 @@ void a2a_answer_release(a2a_answer *an);
 void a2a_answer_next(a2a_answer *an);
 /* Processes bytes of a response of that type; false: stop reading. */
 bool a2a_answer_add(a2a_answer *an, const char *type, const char *p, size_t n);
+/* A response other than 2xx; false: it is no error in the form of A2A. */
+bool a2a_answer_refuse(a2a_answer *an, long status, const char *body, size_t n);
 /* Called when no more bytes will come. */
 void a2a_answer_end(a2a_answer *an);
 

@@ -6,6 +6,9 @@
  * Agents send the same text more than once: in pieces (status messages marked as partial, chunks of
  * an artifact), then as a whole message, then as the whole artifact. The text so far is kept, so
  * that only new text is passed on.
+ *
+ * Text is passed on as deltas, which become one entry. A message or an artifact with metadata is an
+ * entry of its own, which keeps them: when it is complete, its deltas are claimed for it.
  */
 #include "agent/a2a/a2a.h"
 
@@ -22,6 +25,7 @@ void a2a_answer_init(a2a_answer *an, arena *a, const agent_sink *s)
     buf_init(&an->event, A2A_EVENT_BYTES);
     buf_init(&an->whole, A2A_EVENT_BYTES);
     buf_init(&an->said, A2A_ANSWER_BYTES);
+    buf_init(&an->chunks, A2A_ANSWER_BYTES);
 }
 
 void a2a_answer_release(a2a_answer *an)
@@ -30,6 +34,7 @@ void a2a_answer_release(a2a_answer *an)
     buf_release(&an->event);
     buf_release(&an->whole);
     buf_release(&an->said);
+    buf_release(&an->chunks);
     arena_free(an->scratch);
 }
 
@@ -39,7 +44,7 @@ void a2a_answer_next(a2a_answer *an)
     buf_clear(&an->event);
     buf_clear(&an->whole);
     an->state = A2A_OPEN;
-    an->question = an->request = NULL;
+    an->question = an->request = an->question_metadata = NULL;
     an->questions = 0;
     an->code = 0;
     an->reason[0] = 0;
@@ -116,20 +121,6 @@ static const char *text_of(const a2a_answer *an, const json_doc *d, const json_n
     return json_text(an->scratch, d, json_get(d, v, key));
 }
 
-/* A metadata member, under the names that ADK, kagent and another Ramet use. */
-static const json_node *meta_get(const json_doc *d, const json_node *of, const char *key)
-{
-    char name[64];
-    const json_node *meta = json_get(d, of, "metadata"), *v = NULL;
-    static const char *const fronts[] = {"adk_", "kagent_", "kagent_adk_",
-                                         "urn:ramet:ext:session-rewind:v1/"};
-    for (size_t i = 0; !v && i < sizeof fronts / sizeof *fronts; i++) {
-        snprintf(name, sizeof name, "%s%s", fronts[i], key);
-        v = json_get(d, meta, name);
-    }
-    return v;
-}
-
 static bool text_is(const a2a_answer *an, const json_doc *d, const json_node *v, const char *text)
 {
     const char *s = json_text(an->scratch, d, v);
@@ -156,12 +147,37 @@ static bool known(a2a_answer *an, const char *id, bool call)
 static void entry_was_made(a2a_answer *an)
 {
     an->after = an->apart = true;
+    an->recorded = an->said.n;
+}
+
+/* Records text that was passed on last as a message of its own, with its metadata. The same text
+ * may come again, in an artifact or in the task at the end: then it is an entry already. */
+static void text_record(a2a_answer *an, const char *text, const char *parts, const a2a_about *about)
+{
+    char id[UUID_TEXT];
+    size_t n = strlen(text);
+    bool pending =
+        n && an->said.n - an->recorded >= n && memcmp(an->said.data + an->said.n - n, text, n) == 0;
+    if (!pending || an->keeps || an->state == A2A_STOPPED || an->state == A2A_FAILED)
+        return;
+    agent_message m = {
+        .id = uuid7(time_now_us(), id),
+        .format = "a2a",
+        .body = a2a_body_make(an->scratch, NULL, parts, about->metadata),
+        .parts = arena_printf(an->scratch, "[{\"type\":\"text\",\"text\":%s}]",
+                              json_quote(an->scratch, text)),
+        .text = text,
+        .usage = about->has_usage ? &about->usage : NULL,
+    };
+    if (m.body && !an->sink->message(an->sink->arg, &m))
+        an->state = A2A_STOPPED;
+    entry_was_made(an);
 }
 
 /* Reports a tool call or its result in ADK's form. False: it is neither. */
 static bool tool_emit(a2a_answer *an, const json_doc *d, const json_node *part)
 {
-    const json_node *type = meta_get(d, part, "type"), *data = json_get(d, part, "data");
+    const json_node *type = a2a_meta_get(d, part, "type"), *data = json_get(d, part, "data");
     bool call = text_is(an, d, type, "function_call");
     char made[AGENT_CALL_ID];
     if (!call && !text_is(an, d, type, "function_response"))
@@ -181,31 +197,25 @@ static bool tool_emit(a2a_answer *an, const json_doc *d, const json_node *part)
     return true;
 }
 
-/* A message of ours with that part, as A2A 1.0. */
+/* A message of ours with that part. */
 static const char *value_body(const a2a_answer *an, const json_doc *d, const json_node *part,
-                              const json_node *metadata, const char *id)
+                              const char *metadata, const char *id)
 {
     buf b;
     json_writer w;
     buf_init(&b, A2A_EVENT_BYTES);
     jw_init(&w, &b, 0);
-    jw_object(&w);
-    jw_kstr(&w, "messageId", id);
-    jw_kstr(&w, "role", "ROLE_AGENT");
-    jw_key(&w, "parts");
     jw_array(&w);
     a2a_part_write(an->scratch, &w, d, part, true);
     jw_end_array(&w);
-    if (json_is(metadata, JSON_OBJECT))
-        jw_kraw(&w, "metadata", json_raw(an->scratch, d, metadata));
-    jw_end_object(&w);
-    return buf_keep_whole(&b, an->scratch);
+    const char *parts = buf_keep_whole(&b, an->scratch);
+    return parts ? a2a_body_make(an->scratch, id, parts, metadata) : NULL;
 }
 
 /* Reports a file or a value. The same one comes several times: in a message, in an artifact, in the
  * task at the end. */
 static void value_emit(a2a_answer *an, const json_doc *d, const json_node *part,
-                       const json_node *metadata)
+                       const char *metadata)
 {
     char id[UUID_TEXT];
     /* Without the metadata of the message, which differ from place to place. */
@@ -228,36 +238,46 @@ static void value_emit(a2a_answer *an, const json_doc *d, const json_node *part,
 
 typedef void text_fn(a2a_answer *an, const char *text);
 
-static void text_flush(a2a_answer *an, buf *text, text_fn *emit)
+/* How the parts of a message or an artifact are passed on. */
+typedef struct emission {
+    text_fn *emit;
+    a2a_about about; /* all of them */
+    bool is_whole;   /* its text is complete */
+} emission;
+
+static void texts_flush(a2a_answer *an, a2a_texts *t, const emission *e)
 {
-    if (text->n && an->state != A2A_STOPPED)
-        emit(an, text->data);
-    buf_clear(text);
+    if (t->text.n && an->state != A2A_STOPPED)
+        e->emit(an, t->text.data);
+    buf_puts(&t->parts, "]");
+    if (t->text.n && e->is_whole && (e->about.metadata || t->is_marked) && !t->parts.over)
+        text_record(an, t->text.data, t->parts.data, &e->about);
+    a2a_texts_clear(t);
 }
 
 /* Joins all text of a list of parts; reports tool calls, thoughts, files and values on the way. */
-static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts, text_fn *emit,
-                       const json_node *metadata)
+static void parts_emit(a2a_answer *an, const json_doc *d, const json_node *parts, const emission *e)
 {
-    buf text;
-    buf_init(&text, A2A_EVENT_BYTES);
+    a2a_texts texts;
+    a2a_texts_begin(&texts);
     for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p)) {
         const char *t = text_of(an, d, p, "text");
         if (!t && tool_emit(an, d, p))
             continue;
-        if (t && json_is(meta_get(d, p, "thought"), JSON_TRUE)) {
+        if (t && json_is(a2a_meta_get(d, p, "thought"), JSON_TRUE)) {
             if (!an->sink->thinking(an->sink->arg, t, strlen(t)))
                 an->state = A2A_STOPPED;
             continue;
         }
         if (!t && a2a_part_is_value(d, p)) {
-            text_flush(an, &text, emit);
-            value_emit(an, d, p, metadata);
+            texts_flush(an, &texts, e);
+            value_emit(an, d, p, e->about.metadata);
         }
-        buf_puts(&text, t ? t : "");
+        if (t)
+            a2a_texts_add(&texts, an->scratch, d, p, t);
     }
-    text_flush(an, &text, emit);
-    buf_release(&text);
+    texts_flush(an, &texts, e);
+    a2a_texts_release(&texts);
 }
 
 static const char *parts_text(const a2a_answer *an, const json_doc *d, const json_node *parts)
@@ -278,29 +298,72 @@ static bool is_agents(const a2a_answer *an, const json_doc *d, const json_node *
     return text_is(an, d, role, "agent") || text_is(an, d, role, "ROLE_AGENT");
 }
 
+/* The artifact that came in chunks is complete. */
+static void chunks_end(a2a_answer *an)
+{
+    buf b;
+    json_writer w;
+    if (an->chunks.n && an->chunk_metadata && !an->chunks.over) {
+        buf_init(&b, A2A_EVENT_BYTES);
+        jw_init(&w, &b, 0);
+        jw_array(&w);
+        jw_object(&w);
+        jw_kstr(&w, "text", an->chunks.data);
+        jw_end_object(&w);
+        jw_end_array(&w);
+        const char *parts = buf_keep_whole(&b, an->scratch);
+        if (parts)
+            text_record(an, an->chunks.data, parts, &(a2a_about){.metadata = an->chunk_metadata});
+    }
+    buf_clear(&an->chunks);
+    an->chunk_metadata = NULL;
+}
+
 static void message_emit(a2a_answer *an, const json_doc *d, const json_node *message)
 {
     const json_node *parts = json_get(d, message, "parts");
-    bool partial = json_is(meta_get(d, message, "partial"), JSON_TRUE);
+    bool partial = json_is(a2a_meta_get(d, message, "partial"), JSON_TRUE);
     if (!is_agents(an, d, message))
         return;
     if (!partial && known(an, text_of(an, d, message, "messageId"), false))
         return;
-    parts_emit(an, d, parts, partial ? text_emit_piece : text_emit_whole,
-               json_get(d, message, "metadata"));
+    if (!partial)
+        chunks_end(an);
+    emission e = {.emit = partial ? text_emit_piece : text_emit_whole, .is_whole = !partial};
+    a2a_about_read(an->scratch, d, message, &e.about);
+    parts_emit(an, d, parts, &e);
 }
 
-/* A piece continues where the last one of its artifact ended. */
-static void artifact_emit(a2a_answer *an, const json_doc *d, const json_node *artifact, bool piece)
+/* How an artifact comes: whole, or as a chunk, the first or a later one, perhaps the last. */
+typedef struct chunk {
+    bool is_whole, appends, is_last;
+} chunk;
+
+/* A chunk continues where the last one of its artifact ended. */
+static void artifact_emit(a2a_answer *an, const json_doc *d, const json_node *artifact,
+                          const chunk *c)
 {
     const char *id = text_of(an, d, artifact, "artifactId");
     bool same = id && an->artifact && strcmp(id, an->artifact) == 0;
+    if (!same || !c->appends)
+        chunks_end(an);
     if (!same)
         an->artifact = arena_strdup(an->arena, id);
-    if (piece && same && !an->apart)
+    if (c->appends && same && !an->apart)
         an->after = false;
-    parts_emit(an, d, json_get(d, artifact, "parts"), piece ? text_emit_piece : text_emit_artifact,
-               json_get(d, artifact, "metadata"));
+    emission e = {.emit = c->appends ? text_emit_piece : text_emit_artifact,
+                  .is_whole = c->is_whole};
+    a2a_about_read(an->scratch, d, artifact, &e.about);
+    const json_node *parts = json_get(d, artifact, "parts");
+    parts_emit(an, d, parts, &e);
+    if (c->is_whole)
+        return;
+    for (const json_node *p = json_first(d, parts); p; p = json_next(d, parts, p))
+        buf_puts(&an->chunks, text_of(an, d, p, "text") ? text_of(an, d, p, "text") : "");
+    if (e.about.metadata)
+        an->chunk_metadata = arena_strdup(an->arena, e.about.metadata);
+    if (c->is_last)
+        chunks_end(an);
 }
 
 /* ------------------------------------------------------------------ states */
@@ -395,6 +458,8 @@ static void question_take(a2a_answer *an, const json_doc *d, const json_node *me
     an->question = *text     ? arena_strdup(an->arena, text)
                    : confirm ? confirm
                              : "The agent asks for more.";
+    const char *metadata = a2a_metadata_keep(an->scratch, d, json_get(d, message, "metadata"));
+    an->question_metadata = arena_strdup(an->arena, metadata);
     an->state = A2A_ASKS;
 }
 
@@ -408,6 +473,7 @@ static void status_emit(a2a_answer *an, const json_doc *d, const json_node *stat
         break;
     case ST_COMPLETED:
         message_emit(an, d, message);
+        chunks_end(an);
         if (an->state == A2A_OPEN)
             an->state = A2A_DONE;
         break;
@@ -452,7 +518,7 @@ static void task_emit(a2a_answer *an, const json_doc *d, const json_node *task)
     if (!an->said.n && state != ST_GOES_ON)
         history_emit(an, d, json_get(d, task, "history"), status);
     for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v))
-        artifact_emit(an, d, v, false);
+        artifact_emit(an, d, v, &(chunk){.is_whole = true});
     status_emit(an, d, status);
 }
 
@@ -485,14 +551,16 @@ static void result_read(a2a_answer *an, const json_doc *d, const json_node *resu
         v = result, which = 0;
     if (!v)
         return;
+    chunk how = {.appends = json_is(json_get(d, v, "append"), JSON_TRUE),
+                 .is_last = json_is(json_get(d, v, "lastChunk"), JSON_TRUE)};
+    how.is_whole = how.is_last && !how.appends;
     ids_take(an, d, v);
     if (which == 0)
         task_emit(an, d, v);
     else if (which == 2)
         status_emit(an, d, json_get(d, v, "status"));
     else if (which == 3)
-        artifact_emit(an, d, json_get(d, v, "artifact"),
-                      json_is(json_get(d, v, "append"), JSON_TRUE));
+        artifact_emit(an, d, json_get(d, v, "artifact"), &how);
     else {
         message_emit(an, d, v);
         if (an->state == A2A_OPEN)
@@ -509,7 +577,7 @@ static void response_read(a2a_answer *an, const char *text, size_t n)
         return;
     }
     const json_node *error = json_get(&d, &d.nodes[0], "error");
-    const json_node *result = json_get(&d, &d.nodes[0], "result");
+    const json_node *result = an->is_bare ? &d.nodes[0] : json_get(&d, &d.nodes[0], "result");
     if (json_is(error, JSON_OBJECT)) {
         json_int(&d, json_get(&d, error, "code"), &an->code);
         fail(an, "the agent refused", text_of(an, &d, error, "message"));
@@ -518,6 +586,20 @@ static void response_read(a2a_answer *an, const char *text, size_t n)
     } else {
         fail(an, "the agent sent neither a result nor an error", NULL);
     }
+}
+
+bool a2a_answer_refuse(a2a_answer *an, long status, const char *body, size_t n)
+{
+    json_doc d;
+    arena_reset(an->scratch);
+    if (!an->is_bare || !json_parse(an->scratch, body, n, EVENT_DEPTH, &d, NULL))
+        return false;
+    const char *text = text_of(an, &d, json_get(&d, &d.nodes[0], "error"), "message");
+    if (!text)
+        return false;
+    an->code = status;
+    fail(an, "the agent refused", text);
+    return true;
 }
 
 /* ------------------------------------------------------------------ bytes */

@@ -279,3 +279,45 @@ const char *a2a_message_first(arena *a, const a2a_settings *o, const agent_turn 
     jw_end_object(&c.writer);
     return buf_keep_whole(&out, a);
 }
+
+/* ------------------------------------------------------------------ an answer to a question */
+
+static void part_decision(composer *c, const char *decision)
+{
+    part_begin(c, "data");
+    jw_kraw(&c->writer, "data", decision);
+    jw_end_object(&c->writer);
+}
+
+const char *a2a_message_reply(arena *a, const a2a_reply *in, bool v1)
+{
+    buf out;
+    char id[UUID_TEXT];
+    json_doc d;
+    const agent_reply *given = in->given;
+    const ramet_entry message = {.format = given->format, .body = given->body, .text = ""};
+    composer c = {.arena = a, .v1 = v1};
+    buf_init(&out, A2A_REQUEST_BYTES);
+    jw_init(&c.writer, &out, 0);
+    jw_object(&c.writer);
+    if (!v1)
+        jw_kstr(&c.writer, "kind", "message");
+    jw_kstr(&c.writer, "messageId", uuid7(time_now_us(), id));
+    jw_kstr(&c.writer, "role", v1 ? "ROLE_USER" : "user");
+    jw_kstr(&c.writer, "taskId", in->task);
+    if (in->context)
+        jw_kstr(&c.writer, "contextId", in->context);
+    jw_key(&c.writer, "parts");
+    jw_array(&c.writer);
+    if (!in->decision && message_of(a, &message, &d)) {
+        entry_add(&c, &message);
+    } else {
+        if (in->decision)
+            part_decision(&c, in->decision);
+        part_text(&c, given->text ? given->text : "");
+    }
+    jw_end_array(&c.writer);
+    metadata_write(&c, &message);
+    jw_end_object(&c.writer);
+    return buf_keep_whole(&out, a);
+}

@@ -260,7 +260,10 @@ static void permission(talk *k, const message *m)
             buf_printf(&b, "%s{\"id\":%s,\"name\":%s}", b.n > 1 ? "," : "", own, name ? name : own);
     }
     buf_putc(&b, ']');
-    agent_question q = {agent_call_id(id), "permission", title ? title : "May I?", b.data, NULL};
+    agent_question q = {.id = agent_call_id(id),
+                        .kind = "permission",
+                        .text = title ? title : "May I?",
+                        .options = b.data};
     k->stop |= !k->sink->ask(k->sink->arg, &q, &answer);
     buf_release(&b);
     reply(k, m,

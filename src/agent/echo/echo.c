@@ -196,7 +196,7 @@ static bool question_ask(speech *e, const char *kind, const char *text, const ch
 {
     char id[AGENT_CALL_ID];
     agent_reply answer = {0};
-    agent_question q = {agent_call_id(id), kind, text, options, NULL};
+    agent_question q = {.id = agent_call_id(id), .kind = kind, .text = text, .options = options};
     if (!goes_on(e, e->sink->ask(e->sink->arg, &q, &answer)))
         return false;
     return speak(e,

@@ -251,11 +251,11 @@ static bool results_ask(rounds *r, openai_stream *st)
         const openai_call *c = &st->calls[i];
         agent_reply answer = {0};
         char id[AGENT_CALL_ID];
-        agent_question q = {agent_call_id(id), "input",
-                            arena_printf(r->arena,
-                                         "The model calls %s with %s. What is the result?", c->name,
-                                         openai_call_input(st, c)),
-                            NULL, NULL};
+        agent_question q = {.id = agent_call_id(id),
+                            .kind = "input",
+                            .text = arena_printf(r->arena,
+                                                 "The model calls %s with %s. What is the result?",
+                                                 c->name, openai_call_input(st, c))};
         int64_t asked = time_mono_us();
         if (!r->sink->ask(r->sink->arg, &q, &answer))
             return false;

@@ -14,7 +14,8 @@
  *   send.c        messages: new turns, answers to questions, rewinds
  *   task.c        tasks: get, list, cancel, subscribe
  *   push.c        push notifications: where they are sent to
- *   push_send.c   their delivery
+ *   push_send.c   which of them are due, and how they ended
+ *   push_post.c   the requests that deliver them
  *   subscriber.c  the events of a turn as an A2A client receives them
  */
 /* clang-format on */

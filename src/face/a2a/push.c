@@ -95,11 +95,30 @@ static bool url_fits(jsonrpc_call *r, const char *url)
     return fine && !closed;
 }
 
-/* {scheme, credentials}; in 0.3 {schemes, credentials}, of which the first counts. */
+/* The schemes of 0.3, of which the first counts, in one text. A scheme has no comma. */
+static bool schemes_read(jsonrpc_call *r, const json_node *list, push_target *out)
+{
+    arena *a = r->request->arena;
+    const json_doc *d = &r->doc;
+    for (const json_node *v = json_first(d, list); v; v = json_next(d, list, v)) {
+        const char *one = json_text(a, d, v);
+        if (!one || strchr(one, ',')) {
+            jsonrpc_fail(r, JSONRPC_PARAMS, "authentication.schemes must be names of schemes");
+            return false;
+        }
+        out->scheme = out->scheme ? arena_printf(a, "%s,%s", out->scheme, one) : one;
+    }
+    return true;
+}
+
+size_t push_scheme_length(const char *schemes)
+{
+    return strcspn(schemes, ",");
+}
+
+/* {scheme, credentials}; in 0.3 {schemes, credentials}. */
 static bool authentication_read(jsonrpc_call *r, const json_node *v, push_target *out)
 {
-    const json_doc *d = &r->doc;
-    const json_node *schemes = json_get(d, v, "schemes");
     if (!v || json_is(v, JSON_NULL))
         return true;
     if (!json_is(v, JSON_OBJECT)) {
@@ -111,8 +130,8 @@ static bool authentication_read(jsonrpc_call *r, const json_node *v, push_target
     if (r->version == A2A_10) {
         if (!jsonrpc_word(r, v, "scheme", &out->scheme))
             return false;
-    } else {
-        out->scheme = json_text(r->request->arena, d, json_first(d, schemes));
+    } else if (!schemes_read(r, json_get(&r->doc, v, "schemes"), out)) {
+        return false;
     }
     return header_fits(r, "authentication.scheme", out->scheme, MAX_SCHEME_BYTES) &&
            header_fits(r, "authentication.credentials", out->credentials, MAX_SECRET_BYTES);
@@ -163,6 +182,7 @@ bool push_target_put(jsonrpc_call *r, const char *session, const char *task, pus
 
 static void authentication_write(json_writer *w, const push_target *t, bool old)
 {
+    size_t n;
     if (!t->scheme && !t->credentials)
         return;
     jw_key(w, "authentication");
@@ -170,11 +190,14 @@ static void authentication_write(json_writer *w, const push_target *t, bool old)
     if (old) {
         jw_key(w, "schemes");
         jw_array(w);
-        if (t->scheme)
-            jw_str(w, t->scheme);
+        for (const char *s = t->scheme; s; s = s[n] ? s + n + 1 : NULL) {
+            n = push_scheme_length(s);
+            jw_strn(w, s, n);
+        }
         jw_end_array(w);
     } else {
-        jw_kstr(w, "scheme", t->scheme ? t->scheme : "");
+        jw_key(w, "scheme");
+        jw_strn(w, t->scheme ? t->scheme : "", t->scheme ? push_scheme_length(t->scheme) : 0);
     }
     if (t->credentials)
         jw_kstr(w, "credentials", t->credentials);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * push.h: push notifications: where the changes of a task are sent to (push.c), and their delivery
- * (push_send.c).
+ * (push_send.c, push_post.c).
  */
 #ifndef FACE_A2A_PUSH_H
 #define FACE_A2A_PUSH_H
@@ -14,8 +14,13 @@
 typedef struct push_target {
     const char *id, *url;
     const char *token;                /* NULL: none */
-    const char *scheme, *credentials; /* of the header Authorization; NULL: none */
+    const char *scheme, *credentials; /* of the header Authorization; NULL: none. A client of 0.3
+                                         may have given several schemes: see push_scheme_length() */
 } push_target;
+
+/* The length of the first scheme, which is the one that counts; a comma follows if there are more.
+ */
+size_t push_scheme_length(const char *schemes);
 
 /* Seals a target for its row, and opens the target of a row; false: it cannot be opened. */
 const void *push_target_seal(arena *a, const uint8_t key[32], const char *task,

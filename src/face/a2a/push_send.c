@@ -3,58 +3,83 @@
  * push_send.c: delivers push notifications.
  *
  * A thread looks at the destinations that are due, and compares what was sent to each with the turn
- * of its task. Where they differ it claims the row, and a worker posts the task as it is then. So
+ * of its task. Where they differ it claims the row, and the task as it is then is posted. So
  * nothing has to be recorded when a turn changes, and what a node that died has not delivered,
  * another one does. A change that comes while another is delivered waits for it; a destination that
  * is slow gets the newest state, not each one between.
  *
- *   looked at ── nothing new ──► looked at again
+ *   looked at ── nothing new, or no room ──► looked at again
  *       │ claim: `due` moves forward by LEASE_US
  *       ▼
- *   delivered ── the task goes on ──► due at once
- *       │     └─ the task has ended ► never due again
+ *   prepared    a worker reads the task; over the limit of bytes: due again in a moment
+ *       ▼
+ *   posted      push_post.c; no thread waits for the answer
+ *       ▼
+ *   answered    a worker records it
+ *       ├ delivered ── the task goes on ──► due at once
+ *       │           └─ the task has ended ► never due again
  *       └ failed: due after a back-off; after MAX_TRIES never again
+ *
+ * A receiver that answers slowly, or not at all, must not delay other notifications:
+ *
+ *   Q1  At most MAX_PER_RECEIVER deliveries of one user are open to one receiver (host and port),
+ * and at most MAX_PER_OWNER, with MAX_OWNER_BYTES of bodies, of one user to all receivers. Q2  At
+ * most MAX_OPEN deliveries are open, with MAX_BYTES of bodies. Past half of either, only users with
+ * no other open delivery get one. Q3  A row without room is not claimed: it stays due, and the rows
+ * after it are looked at.
  *
  *   A notification is delivered at least once: a node that dies after the post and before it has
  *   recorded that leaves it to be posted again.
- *
- * A destination must not be an address that only the server can reach. The check applies to the
- * address that the socket is about to connect to; no redirect is followed and no proxy is used.
  */
 #include "face/a2a/push.h"
 
-#include "base/address.h"
-#include "base/curl_setup.h"
 #include "base/util.h"
 #include "face/a2a/a2a_face.h"
+#include "face/a2a/push_post.h"
 #include "runtime/log.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS = 4, MAX_WAITING = 64, PAGE = 200, MAX_TRIES = 12 };
-enum { CONNECT_MS = 5000, WHOLE_MS = 15000, LOOK_MS = 250, IDLE_MS = 5000 };
+enum { WORKERS = 2, PAGE = 200, MAX_TRIES = 12 };
+enum { MAX_OPEN = 256, MAX_PER_OWNER = 16, MAX_PER_RECEIVER = 4 };
+enum { MAX_BYTES = 64 << 20, MAX_OWNER_BYTES = 8 << 20 };
+enum { LOOK_MS = 250, IDLE_MS = 5000, FULL_MS = 1000 };
 enum { FIRST_BACKOFF_MS = 1000, MAX_BACKOFF_MS = 300000 };
 #define LEASE_US INT64_C(60000000)
 /* `sent` for a question, and for tasks that are no turns: see ramet_push. */
 enum { SENT_QUESTION = 1000, SENT_STATE = 500, SENT_MASK = 0x3fffffff };
 
+typedef enum { DELIVERY_CLAIMED, DELIVERY_POSTED, DELIVERY_ANSWERED } delivery_state;
+
+/* A row that is claimed, until it is settled. */
 typedef struct delivery {
-    struct delivery *next;
+    struct delivery *next_open; /* in the list of all */
+    struct delivery *next;      /* in the queue of the workers */
+    a2a_push *push;
     arena *arena;
+    delivery_state state;
     ramet_push row;
-    int64_t sent; /* what it will have been sent */
+    push_target target;
+    const char *receiver; /* host and port */
+    int64_t sent;         /* what it will have been sent */
+    push_post post;
+    size_t bytes; /* of the body */
+    bool over;    /* nothing will change after it */
+    long status;  /* of the answer; 0: there was none */
 } delivery;
 
 struct a2a_push {
     a2a_push_config cfg;
+    push_posts *posts;
     pthread_t looker, workers[WORKERS];
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
-    delivery *first, **last;
-    int waiting;
-    bool stop, look; /* look: there is something new */
+    delivery *open; /* all */
+    size_t n_open;
+    delivery *first, **last; /* those that a worker has to do something for */
+    bool stop, look;         /* look: there is something new */
 };
 
 static bool stopping(a2a_push *p)
@@ -104,10 +129,11 @@ static int64_t wanted(a2a_push *p, ramet_call *c, const ramet_push *row)
 
 /* ------------------------------------------------------------------ one delivery */
 
-/* The body; NULL: the task is gone. *over: nothing will change any more. *failed: try again. */
-static const char *body_make(a2a_push *p, arena *a, ramet_call *c, const ramet_push *row,
-                             bool *over, bool *failed)
+/* The body; NULL: the task is gone. *failed: try again. */
+static const char *body_make(a2a_push *p, ramet_call *c, delivery *d, bool *failed)
 {
+    arena *a = d->arena;
+    const ramet_push *row = &d->row;
     a2a_task *t;
     bool runs;
     buf b;
@@ -118,6 +144,7 @@ static const char *body_make(a2a_push *p, arena *a, ramet_call *c, const ramet_p
         return NULL;
     const turn_question *question = t->running ? question_of(p, c, row, &runs) : NULL;
     if (question) {
+        d->sent = question_number(question); /* it may have been asked after the row was claimed */
         t->state = A2A_INPUT_REQUIRED;
         t->question = a2a_question_entry(a, question, t->id);
         if (question->asked_us)
@@ -125,7 +152,7 @@ static const char *body_make(a2a_push *p, arena *a, ramet_call *c, const ramet_p
     } else if (!t->running && !t->artifacts && t->history) {
         t->artifacts = a2a_artifacts_of(a, a2a_answer_text(a, t), t->history, t->n);
     }
-    *over = a2a_state_over(t->state);
+    d->over = a2a_state_over(t->state);
     bool old = row->wire == 3;
     a2a_view view = {.version = old ? A2A_03 : A2A_10,
                      .stamp = true,
@@ -143,67 +170,6 @@ static const char *body_make(a2a_push *p, arena *a, ramet_call *c, const ramet_p
     return buf_keep(&b, a);
 }
 
-static curl_socket_t socket_open(void *arg, curlsocktype purpose, struct curl_sockaddr *at)
-{
-    const a2a_push *p = arg;
-    (void)purpose;
-    if (!p->cfg.private_urls && address_is_private(&at->addr))
-        return CURL_SOCKET_BAD;
-    return socket(at->family, at->socktype | SOCK_CLOEXEC, at->protocol);
-}
-
-static int progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
-{
-    (void)a, (void)b, (void)c, (void)d;
-    return stopping(arg);
-}
-
-static size_t answer_drop(char *bytes, size_t size, size_t n, void *arg)
-{
-    (void)bytes, (void)arg;
-    return size * n;
-}
-
-static struct curl_slist *headers_make(arena *a, const push_target *t, bool old)
-{
-    struct curl_slist *h = NULL;
-    h = curl_slist_append(h, old ? "Content-Type: application/json" : "Content-Type: " A2A_JSON);
-    if (!old)
-        h = curl_slist_append(h, "A2A-Version: 1.0");
-    if (t->token)
-        h = curl_slist_append(h, arena_printf(a, "X-A2A-Notification-Token: %s", t->token));
-    if (t->credentials)
-        h = curl_slist_append(h,
-                              arena_printf(a, "Authorization: %s%s%s", t->scheme ? t->scheme : "",
-                                           t->scheme ? " " : "", t->credentials));
-    return h;
-}
-
-/* The status of the answer; 0: there was none. */
-static long body_post(a2a_push *p, arena *a, const push_target *t, bool old, const char *body)
-{
-    long status = 0;
-    CURL *curl = curl_easy_init();
-    if (!curl)
-        return 0;
-    struct curl_slist *headers = headers_make(a, t, old);
-    curl_setup(curl, t->url, CONNECT_MS, WHOLE_MS, answer_drop, NULL);
-    curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
-    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "ramet/" RAMET_VERSION);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, socket_open);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, p);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, progress);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, p);
-    if (curl_easy_perform(curl) == CURLE_OK)
-        curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(curl);
-    return status;
-}
-
 static int64_t backoff_us(int64_t tries)
 {
     int64_t ms = FIRST_BACKOFF_MS;
@@ -212,50 +178,188 @@ static int64_t backoff_us(int64_t tries)
     return (ms < MAX_BACKOFF_MS ? ms : MAX_BACKOFF_MS) * 1000;
 }
 
-/* Delivers to a row that was claimed. */
-static void deliver(a2a_push *p, delivery *d)
+/* ------------------------------------------------------------------ room */
+
+/* What is open, of all and of one user. */
+typedef struct usage {
+    size_t all_bytes, n, bytes, to_receiver;
+} usage;
+
+static usage usage_of(const a2a_push *p, const char *owner, const char *receiver)
+{
+    usage u = {0};
+    for (const delivery *d = p->open; d; d = d->next_open) {
+        u.all_bytes += d->bytes;
+        if (strcmp(d->row.owner, owner) != 0)
+            continue;
+        u.n++;
+        u.bytes += d->bytes;
+        u.to_receiver += receiver && strcmp(d->receiver, receiver) == 0;
+    }
+    return u;
+}
+
+/* Q1, Q2: whether another delivery may begin. `receiver` NULL: to some receiver. */
+static bool has_room(a2a_push *p, const char *owner, const char *receiver)
+{
+    pthread_mutex_lock(&p->lock);
+    usage u = usage_of(p, owner, receiver);
+    bool room = !p->stop && p->n_open < (u.n ? MAX_OPEN / 2 : MAX_OPEN) && u.n < MAX_PER_OWNER &&
+                u.to_receiver < MAX_PER_RECEIVER;
+    pthread_mutex_unlock(&p->lock);
+    return room;
+}
+
+/* The same for the bytes of a body, which are known when it is made. The only delivery of a user,
+ * or of all, always has room. */
+static bool bytes_take(a2a_push *p, delivery *d, size_t n)
+{
+    pthread_mutex_lock(&p->lock);
+    usage u = usage_of(p, d->row.owner, NULL);
+    bool alone = u.n == 1, room = !u.bytes || u.bytes + n <= MAX_OWNER_BYTES;
+    room = room && (!u.all_bytes || u.all_bytes + n <= (alone ? MAX_BYTES : MAX_BYTES / 2));
+    if (room)
+        d->bytes = n;
+    pthread_mutex_unlock(&p->lock);
+    return room;
+}
+
+/* ------------------------------------------------------------------ one delivery */
+
+/* The lock is held. */
+static void delivery_queue(a2a_push *p, delivery *d)
+{
+    d->next = NULL;
+    *p->last = d;
+    p->last = &d->next;
+    pthread_cond_broadcast(&p->changed);
+}
+
+static void delivery_open(a2a_push *p, const ramet_push *row, const push_target *t,
+                          const char *receiver, int64_t sent)
+{
+    arena *a = arena_new();
+    delivery *d = arena_alloc(a, sizeof *d);
+    *d = (delivery){.push = p, .arena = a, .row = *row, .sent = sent};
+    d->row.task = arena_strdup(a, row->task);
+    d->row.id = arena_strdup(a, row->id);
+    d->row.session = arena_strdup(a, row->session);
+    d->row.owner = arena_strdup(a, row->owner);
+    d->row.config = NULL;
+    d->receiver = arena_strdup(a, receiver);
+    d->target = (push_target){.id = d->row.id,
+                              .url = arena_strdup(a, t->url),
+                              .token = arena_strdup(a, t->token),
+                              .scheme = arena_strdup(a, t->scheme),
+                              .credentials = arena_strdup(a, t->credentials)};
+    pthread_mutex_lock(&p->lock);
+    d->next_open = p->open;
+    p->open = d;
+    p->n_open++;
+    delivery_queue(p, d);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* The row is settled: another delivery has room. */
+static void delivery_close(a2a_push *p, delivery *d)
+{
+    pthread_mutex_lock(&p->lock);
+    delivery **at = &p->open;
+    while (*at != d)
+        at = &(*at)->next_open;
+    *at = d->next_open;
+    p->n_open--;
+    p->look = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->lock);
+    arena_free(d->arena);
+}
+
+static void delivery_settle(a2a_push *p, delivery *d, int64_t due)
+{
+    ramet_call *c = ramet_call_new(p->cfg.store, NULL, NULL);
+    ramet_push_settle(c, &d->row, due);
+    ramet_call_free(c);
+    delivery_close(p, d);
+}
+
+static void delivery_drop(a2a_push *p, delivery *d)
+{
+    ramet_call *c = ramet_call_new(p->cfg.store, NULL, NULL);
+    ramet_push_drop(c, &d->row);
+    ramet_call_free(c);
+    delivery_close(p, d);
+}
+
+/* Called by the thread that posts. */
+static void delivery_answered(void *arg, long status)
+{
+    delivery *d = arg;
+    a2a_push *p = d->push;
+    pthread_mutex_lock(&p->lock);
+    d->status = status;
+    d->state = DELIVERY_ANSWERED;
+    delivery_queue(p, d);
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* Whether it was posted: it is not when the server stops. */
+static bool delivery_post(a2a_push *p, delivery *d, const char *body)
+{
+    d->post = (push_post){.target = &d->target,
+                          .old = d->row.wire == 3,
+                          .body = body,
+                          .done = delivery_answered,
+                          .arg = d};
+    pthread_mutex_lock(&p->lock);
+    bool on = !p->stop;
+    if (on) {
+        d->state = DELIVERY_POSTED;
+        push_posts_add(p->posts, &d->post);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return on;
+}
+
+/* Records the answer. */
+static void delivery_end(a2a_push *p, delivery *d)
 {
     ramet_push *row = &d->row;
-    push_target t;
-    bool over = false, failed = false;
-    ramet_call *program = ramet_call_new(p->cfg.store, NULL, NULL);
-    ramet_call *c = ramet_call_new(p->cfg.store, row->owner, NULL);
-    const char *body = body_make(p, d->arena, c, row, &over, &failed);
-    bool sealed = !push_target_open(d->arena, p->cfg.key, row, &t);
-    if ((!body && !failed) || sealed) {
-        ramet_push_drop(program, row);
-        if (sealed)
-            log_line(LOG_WARN, "a push notification config cannot be opened", "task", row->task,
-                     NULL);
-    } else {
-        long status = body ? body_post(p, d->arena, &t, row->wire == 3, body) : 0;
-        bool fine = status >= 200 && status < 300;
-        bool stop = !fine && stopping(p);
-        row->tries = fine ? 0 : stop ? row->tries : row->tries + 1;
-        row->sent = fine ? d->sent : row->sent;
-        bool never = (fine && over) || status == 410 || row->tries >= MAX_TRIES;
-        if (never && !fine)
-            log_line(LOG_WARN, "a push notification is given up", "task", row->task, NULL);
-        ramet_push_settle(program, row,
-                          never ? RAMET_PUSH_NEVER
-                                : time_now_us() + (fine || stop ? 0 : backoff_us(row->tries)));
-    }
+    bool fine = d->status >= 200 && d->status < 300;
+    bool stop = !fine && stopping(p);
+    row->tries = fine ? 0 : stop ? row->tries : row->tries + 1;
+    row->sent = fine ? d->sent : row->sent;
+    bool never = (fine && d->over) || d->status == 410 || row->tries >= MAX_TRIES;
+    if (never && !fine)
+        log_line(LOG_WARN, "a push notification is given up", "task", row->task, NULL);
+    delivery_settle(p, d,
+                    never ? RAMET_PUSH_NEVER
+                          : time_now_us() + (fine || stop ? 0 : backoff_us(row->tries)));
+}
+
+static void delivery_prepare(a2a_push *p, delivery *d)
+{
+    bool failed = false;
+    ramet_call *c = ramet_call_new(p->cfg.store, d->row.owner, NULL);
+    const char *body = body_make(p, c, d, &failed);
     ramet_call_free(c);
-    ramet_call_free(program);
+    if (!body && failed)
+        delivery_end(p, d);
+    else if (!body)
+        delivery_drop(p, d);
+    else if (!bytes_take(p, d, strlen(body)))
+        delivery_settle(p, d, time_now_us() + FULL_MS * INT64_C(1000));
+    else if (!delivery_post(p, d, body))
+        delivery_settle(p, d, time_now_us());
 }
 
 /* ------------------------------------------------------------------ threads */
-
-static void delivery_free(delivery *d)
-{
-    arena_free(d->arena);
-}
 
 static void *worker_main(void *arg)
 {
     a2a_push *p = arg;
     pthread_mutex_lock(&p->lock);
-    while (!p->stop || p->first) {
+    while (!p->stop || p->n_open) {
         delivery *d = p->first;
         if (!d) {
             pthread_cond_wait(&p->changed, &p->lock);
@@ -264,55 +368,61 @@ static void *worker_main(void *arg)
         p->first = d->next;
         if (!p->first)
             p->last = &p->first;
-        p->waiting--;
         pthread_mutex_unlock(&p->lock);
-        deliver(p, d);
-        delivery_free(d);
+        if (d->state == DELIVERY_CLAIMED)
+            delivery_prepare(p, d);
+        else
+            delivery_end(p, d);
         pthread_mutex_lock(&p->lock);
-        p->look = true;
-        pthread_cond_broadcast(&p->changed);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
-static void delivery_put(a2a_push *p, const ramet_push *row, int64_t sent)
+/* The host and the port of a URL. */
+static const char *receiver_of(arena *a, const char *url)
 {
-    arena *a = arena_new();
-    delivery *d = arena_alloc(a, sizeof *d);
-    *d = (delivery){.arena = a, .row = *row, .sent = sent};
-    d->row.task = arena_strdup(a, row->task);
-    d->row.id = arena_strdup(a, row->id);
-    d->row.session = arena_strdup(a, row->session);
-    d->row.owner = arena_strdup(a, row->owner);
-    d->row.config = arena_memdup(a, row->config, row->n);
-    pthread_mutex_lock(&p->lock);
-    *p->last = d;
-    p->last = &d->next;
-    p->waiting++;
-    pthread_cond_broadcast(&p->changed);
-    pthread_mutex_unlock(&p->lock);
+    const char *host = strstr(url, "://");
+    host = host ? host + 3 : url;
+    size_t n = strcspn(host, "/?#");
+    for (const char *user = memchr(host, '@', n); user; user = memchr(host, '@', n)) {
+        n -= (size_t)(user + 1 - host);
+        host = user + 1;
+    }
+    char *out = arena_memdup(a, host, n);
+    for (char *c = out; *c; c++)
+        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
+    return out;
 }
 
-static bool has_room(a2a_push *p)
+/* Claims a row for which there is something to be sent. */
+static void row_claim(a2a_push *p, ramet_call *c, ramet_push *row, int64_t sent)
 {
-    pthread_mutex_lock(&p->lock);
-    bool room = p->waiting < MAX_WAITING && !p->stop;
-    pthread_mutex_unlock(&p->lock);
-    return room;
+    bool got;
+    push_target t;
+    arena *a = ramet_call_arena(c);
+    if (!push_target_open(a, p->cfg.key, row, &t)) {
+        ramet_push_drop(c, row);
+        log_line(LOG_WARN, "a push notification config cannot be opened", "task", row->task, NULL);
+        return;
+    }
+    const char *receiver = receiver_of(a, t.url);
+    if (has_room(p, row->owner, receiver) &&
+        ramet_push_claim(c, row, time_now_us() + LEASE_US, &got) == RAMET_OK && got)
+        delivery_open(p, row, &t, receiver, sent);
 }
 
 static void row_look(a2a_push *p, ramet_call *c, ramet_push *row)
 {
-    bool got;
     if (row->gone) {
         ramet_push_drop(c, row);
         return;
     }
+    if (!has_room(p, row->owner, NULL))
+        return;
     int64_t sent = wanted(p, c, row);
-    if (sent != row->sent && has_room(p) &&
-        ramet_push_claim(c, row, time_now_us() + LEASE_US, &got) == RAMET_OK && got)
-        delivery_put(p, row, sent);
+    if (sent != row->sent)
+        row_claim(p, c, row, sent);
 }
 
 /* Looks at all rows that are due; whether there is any. */
@@ -367,6 +477,7 @@ a2a_push *a2a_push_start(const a2a_push_config *cfg)
     a2a_push *p = xcalloc(1, sizeof *p);
     p->cfg = *cfg;
     p->last = &p->first;
+    p->posts = push_posts_start(cfg->private_urls);
     pthread_mutex_init(&p->lock, NULL);
     cond_init(&p->changed);
     if (pthread_create(&p->looker, NULL, looker_main, p))
@@ -394,6 +505,7 @@ void a2a_push_stop(a2a_push *p)
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
     pthread_join(p->looker, NULL);
+    push_posts_stop(p->posts);
     for (int i = 0; i < WORKERS; i++)
         pthread_join(p->workers[i], NULL);
     pthread_cond_destroy(&p->changed);

@@ -35,14 +35,15 @@ typedef struct follower {
     const char *answered;
     a2a_task task;
     VEC(ramet_entry) entries;
-    buf text;                 /* the answer so far */
-    bool entry_ended;         /* more text begins a new paragraph */
-    size_t settled;           /* bytes of text that are in entries */
-    buf thought;              /* not sent yet */
-    size_t thoughts;          /* of the present entry, sent */
-    bool joined;              /* thoughts of it came before the call */
-    const ramet_usage *usage; /* of the last entry that has some */
-    bool caught_up;           /* the events before the call have been received */
+    buf text;         /* the answer so far */
+    bool entry_ended; /* more text begins a new paragraph */
+    size_t settled;   /* bytes of text that are in entries */
+    buf thought;      /* not sent yet */
+    size_t thoughts;  /* of the present entry, sent */
+    bool joined;      /* thoughts of it came before the call */
+    bool has_usage;
+    ramet_usage usage; /* of all its entries */
+    bool caught_up;    /* the events before the call have been received */
     bool asks;
     buf *out; /* for the event */
 } follower;
@@ -191,16 +192,23 @@ static void send_message(follower *f, const char *json, int64_t at)
         false);
 }
 
-static void send_piece(follower *f, const char *id, const char *text, bool append, bool last)
+/* An artifact, or a chunk of one. */
+typedef struct artifact_out {
+    const char *id, *text;
+    const char *metadata; /* NULL: none */
+    bool append, last;
+} artifact_out;
+
+static void send_piece(follower *f, const artifact_out *o)
 {
     a2a_version v = f->view.version;
     json_writer w = event_open(f);
     jsonrpc_event_begin(&w, v, f->id, JSONRPC_EVENT_ARTIFACT);
     update_begin(&w, &f->view, JSONRPC_EVENT_ARTIFACT, f->task.id);
     jw_key(&w, "artifact");
-    a2a_artifact_write(&w, v, id, text);
-    jw_kbool(&w, "append", append);
-    jw_kbool(&w, "lastChunk", last);
+    a2a_artifact_write(&w, v, o->id, o->text, o->metadata);
+    jw_kbool(&w, "append", o->append);
+    jw_kbool(&w, "lastChunk", o->last);
     jw_end_object(&w);
     jsonrpc_event_end(&w, v, f->id);
     event_close(f);
@@ -234,14 +242,18 @@ static size_t piece_of(const char *text)
     return n;
 }
 
-/* A long artifact is sent in pieces. */
-static void send_artifact(follower *f, const char *id, const char *text, bool append, bool last)
+/* A long artifact is sent in pieces, the last of which has its metadata. */
+static void send_artifact(follower *f, artifact_out o)
 {
-    for (bool more = true; more; append = true) {
+    const char *text = o.text, *metadata = o.metadata;
+    bool last = o.last;
+    for (bool more = true; more; o.append = true) {
         size_t n = piece_of(text);
         more = text[n] != 0;
-        send_piece(f, id, more ? arena_printf(f->scratch, "%.*s", (int)n, text) : text, append,
-                   last && !more);
+        o.text = more ? arena_printf(f->scratch, "%.*s", (int)n, text) : text;
+        o.metadata = more ? NULL : metadata;
+        o.last = last && !more;
+        send_piece(f, &o);
         text += n;
     }
 }
@@ -345,7 +357,7 @@ static bool on_delta(follower *f, const char *text, size_t n)
     if (f->kagent)
         send_deltas(f, piece);
     else
-        send_artifact(f, A2A_ANSWER, piece, from > 0, false);
+        send_artifact(f, (artifact_out){.id = A2A_ANSWER, .text = piece, .append = from > 0});
     return true;
 }
 
@@ -401,12 +413,19 @@ static void on_asked(follower *f, const ramet_entry *e)
         send_status(f, &f->task, false);
 }
 
+static void usage_add(follower *f, const ramet_usage *u)
+{
+    f->has_usage = true;
+    f->usage.input += u->input;
+    f->usage.output += u->output;
+}
+
 static bool on_entry(follower *f, const ramet_entry *e)
 {
     VEC_PUSH(f->mem, &f->entries, *e);
     thought_end(f);
     if (e->usage && a2a_message_shown(&f->view, e))
-        f->usage = e->usage;
+        usage_add(f, e->usage);
     if (e->role == RAMET_USER)
         on_asked(f, e);
     if (e->role == RAMET_USER || a2a_entry_asks(e))
@@ -418,7 +437,10 @@ static bool on_entry(follower *f, const ramet_entry *e)
     } else if (is_live(f)) {
         const char *rest = parts_rest(f, e);
         if (f->kagent && e->role == RAMET_ASSISTANT && *e->text)
-            send_artifact(f, e->id, e->text, false, true);
+            send_artifact(f, (artifact_out){.id = e->id,
+                                            .text = e->text,
+                                            .metadata = a2a_answer_metadata(f->scratch, NULL, e, 1),
+                                            .last = true});
         send_parts(f, e, rest);
     }
     if (e->role == RAMET_ASSISTANT && *e->text)
@@ -471,7 +493,7 @@ static const char *usage_json(follower *f)
     jw_init(&w, &b, 0);
     jw_object(&w);
     jw_kstr(&w, "kagent_invocation_id", f->task.id);
-    a2a_usage_write(&w, &f->view, f->usage);
+    a2a_usage_write(&w, &f->view, &f->usage);
     jw_end_object(&w);
     return buf_keep_whole(&b, f->scratch);
 }
@@ -487,11 +509,16 @@ static void send_answer(follower *f)
         text += f->settled;
         text += f->settled && strncmp(text, "\n\n", 2) == 0 ? 2 : 0;
         if (*text)
-            send_artifact(f, A2A_ANSWER, text, false, true);
+            send_artifact(f, (artifact_out){.id = A2A_ANSWER, .text = text, .last = true});
         return;
     }
     bool is_long = f->caught_up && f->text.n > MAX_PIECE_BYTES;
-    send_artifact(f, A2A_ANSWER, is_long ? "" : text, is_long, true);
+    send_artifact(f, (artifact_out){.id = A2A_ANSWER,
+                                    .text = is_long ? "" : text,
+                                    .metadata = a2a_answer_metadata(f->scratch, NULL,
+                                                                    f->entries.items, f->entries.n),
+                                    .append = is_long,
+                                    .last = true});
 }
 
 static bool on_ended(follower *f, ramet_turn_status status, const char *error, int64_t at)
@@ -513,7 +540,7 @@ static bool on_ended(follower *f, ramet_turn_status status, const char *error, i
     if (!f->caught_up)
         send_task(f);
     send_answer(f);
-    if (f->kagent && f->usage)
+    if (f->kagent && f->has_usage)
         f->task.metadata = usage_json(f);
     send_status(f, &f->task, true);
     return false;

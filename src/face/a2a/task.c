@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For a list: sessions always searched, the maximum, and the number found per query. */
-enum { LIST_SESSIONS = 500, MAX_LIST_SESSIONS = 10000, LIST_CHUNK = 250 };
+/* For a list: the number of sessions per query, when all are searched and when few are; the number
+ * of tasks kept while it goes on. */
+enum { ALL_CHUNK = 1000, PAGE_CHUNK = 250, MAX_KEPT_TASKS = 400 };
 enum { PAGE_DEFAULT = 50, MAX_PAGE_TASKS = 100 };
 /* The maximum difference between the clocks of two servers. */
 enum { SKEW_US = 2000000 };
@@ -140,10 +141,11 @@ void jsonrpc_subscribe(jsonrpc_call *r)
 
 /* ------------------------------------------------------------------ lists
  *
- * Tasks have no rows that could be sorted. A list goes through the sessions, most recently changed
- * first, and collects their tasks until no remaining session can have one that belongs on the page.
- * The token of a page names the last task shown, so pages neither repeat nor skip one, and sessions
- * with nothing older are not searched again. */
+ * Tasks have no rows that could be sorted or counted. The first page goes through all sessions that
+ * may have a task for the list: so it knows the total, which its token passes on. The other pages
+ * go through the sessions, most recently changed first, until no remaining one can have a task that
+ * belongs on the page. The token names the last task shown, so pages neither repeat nor skip one,
+ * and sessions with nothing older are not searched again. */
 
 /* The sort key of a list; the rest of a task is read when it is shown. */
 typedef struct listed {
@@ -158,9 +160,9 @@ typedef struct listing {
     bool artifacts;
     const char *context; /* NULL: any */
     listed last;         /* the last task shown; id NULL: none */
-    int64_t earlier;     /* number of tasks on earlier pages */
-    size_t looked;       /* number of sessions searched */
-    VEC(listed) all;
+    int64_t total;       /* number of tasks in the list; with `last` that of the first page */
+    VEC(listed) all;     /* those that may be on the page */
+    listed floor;        /* what comes behind it is not on the page; id NULL: not known yet */
 } listing;
 
 static int newest_first(const void *a, const void *b)
@@ -174,6 +176,33 @@ static bool list_fits(const listing *l, const a2a_task *t)
     listed one = {.id = t->id, .at = t->status_at};
     return (l->state < 0 || (int)t->state == l->state) && t->status_at > l->after &&
            (!l->last.id || newest_first(&l->last, &one) < 0);
+}
+
+/* Keeps only the tasks of the page, and one more. */
+static void list_trim(listing *l)
+{
+    if (l->all.n)
+        qsort(l->all.items, l->all.n, sizeof *l->all.items, newest_first);
+    if (l->all.n <= (size_t)l->page)
+        return;
+    l->all.n = (size_t)l->page + 1;
+    l->floor = l->all.items[l->page];
+}
+
+static void list_add(listing *l, const char *session, const a2a_task *t)
+{
+    arena *a = l->call->request->arena;
+    if (!list_fits(l, t))
+        return;
+    l->total += !l->last.id;
+    listed one = {.id = t->id, .at = t->status_at};
+    if (l->all.n > MAX_KEPT_TASKS)
+        list_trim(l);
+    if (l->floor.id && newest_first(&l->floor, &one) < 0)
+        return;
+    one.id = arena_strdup(a, t->id);
+    one.session = arena_strdup(a, session);
+    VEC_PUSH(a, &l->all, one);
 }
 
 static bool session_failed(listing *l, ramet_status st)
@@ -200,14 +229,9 @@ static bool session_add(listing *l, const char *id)
         st = a2a_tasks(c, id, &tasks, &n);
     for (size_t i = 0; st == RAMET_OK && i < n; i++) {
         a2a_task_live(q, s, &tasks[i]);
-        if (!list_fits(l, &tasks[i]))
-            continue;
-        listed one = {arena_strdup(q->arena, tasks[i].id), arena_strdup(q->arena, id),
-                      tasks[i].status_at};
-        VEC_PUSH(q->arena, &l->all, one);
+        list_add(l, id, &tasks[i]);
     }
     ramet_call_free(own);
-    l->looked++;
     return !session_failed(l, st);
 }
 
@@ -220,13 +244,6 @@ static bool page_full(const listing *l, int64_t last)
     return n > l->page;
 }
 
-/* After LIST_SESSIONS, sessions are no longer searched just to count tasks; after LIST_MOST, not
- * even to get the order right: too much happened at the same time for a page to wait for it. */
-static bool list_over(const listing *l, int64_t last)
-{
-    return l->looked >= LIST_SESSIONS && (l->looked >= MAX_LIST_SESSIONS || page_full(l, last));
-}
-
 static bool agent_may_fit(const listing *l, const char *agent)
 {
     const ramet_session s = {.agent.name = agent};
@@ -237,7 +254,9 @@ static bool agent_may_fit(const listing *l, const char *agent)
 static bool list_gather(listing *l)
 {
     ramet_active_list some;
-    ramet_active_in in = {.limit = LIST_CHUNK, .until = l->last.id ? l->last.at + SKEW_US : 0};
+    bool counts = !l->last.id;
+    ramet_active_in in = {.limit = counts ? ALL_CHUNK : PAGE_CHUNK,
+                          .until = counts ? 0 : l->last.at + SKEW_US};
     if (l->context)
         return session_add(l, l->context);
     do {
@@ -247,7 +266,7 @@ static bool list_gather(listing *l)
         }
         for (size_t i = 0; i < some.n; i++) {
             const ramet_active *s = &some.items[i];
-            if (s->last <= l->after || list_over(l, s->last))
+            if (s->last <= l->after || (!counts && page_full(l, s->last)))
                 return true;
             if (agent_may_fit(l, s->agent) && !session_add(l, s->session))
                 return false;
@@ -258,21 +277,20 @@ static bool list_gather(listing *l)
     return true;
 }
 
-/* ---- pages: "p EARLIER AT ID" */
+/* ---- pages: "p TOTAL AT ID" */
 
-static const char *token_make(arena *a, int64_t earlier, const listed *last)
+static const char *token_make(arena *a, int64_t total, const listed *last)
 {
-    return arena_printf(a, "p%lld.%lld.%s", (long long)earlier, (long long)last->at, last->id);
+    return arena_printf(a, "p%lld.%lld.%s", (long long)total, (long long)last->at, last->id);
 }
 
 static bool token_read(listing *l, const char *token)
 {
-    long long earlier, at;
+    long long total, at;
     int n = 0;
-    if (sscanf(token, "p%18lld.%18lld.%n", &earlier, &at, &n) != 2 || !n || earlier < 0 ||
-        !token[n])
+    if (sscanf(token, "p%18lld.%18lld.%n", &total, &at, &n) != 2 || !n || total < 0 || !token[n])
         return false;
-    l->earlier = earlier;
+    l->total = total;
     l->last = (listed){.id = arena_strdup(l->call->request->arena, token + n), .at = at};
     return true;
 }
@@ -350,19 +368,16 @@ void jsonrpc_list(jsonrpc_call *r)
     listing l = {.call = r, .page = PAGE_DEFAULT, .history = -1, .after = INT64_MIN, .state = -1};
     if (!list_filters(&l) || !list_gather(&l))
         return;
-    if (l.all.n)
-        qsort(l.all.items, l.all.n, sizeof *l.all.items, newest_first);
+    list_trim(&l);
     size_t to = l.all.n > (size_t)l.page ? (size_t)l.page : l.all.n;
     list_answer *x = arena_alloc(r->request->arena, sizeof *x);
     *x = (list_answer){
         .of.call = *r,
         .items = l.all.items,
         .n = to,
-        .next = to < l.all.n
-                    ? token_make(r->request->arena, l.earlier + (int64_t)to, &l.all.items[to - 1])
-                    : "",
+        .next = to < l.all.n ? token_make(r->request->arena, l.total, &l.all.items[to - 1]) : "",
         .page = l.page,
-        .total = l.earlier + (int64_t)l.all.n,
+        .total = l.total,
     };
     json_writer *w = jsonrpc_result(r);
     jw_object(w);

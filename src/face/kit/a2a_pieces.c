@@ -2,9 +2,9 @@
  *
  * a2a_pieces.c: writes tasks piece by piece.
  *
- *   TASK_NEXT ─► TASK_MESSAGES ─► TASK_ARTIFACT ─► TASK_CLOSE ─┐
- *       ▲ └─ one in memory, written at once                    │
- *       └──────────────────────────────────────────────────────┘
+ *   TASK_NEXT ─► TASK_MESSAGES ─► TASK_ARTIFACT ─► TASK_VALUES ─► TASK_CLOSE ─┐
+ *       ▲ └─ one in memory, written at once                                   │
+ *       └─────────────────────────────────────────────────────────────────────┘
  */
 #include "face/kit/a2a_pieces.h"
 
@@ -15,7 +15,7 @@
 
 enum { PAGE = 1000, STAMP_PAGE = 16 };
 
-typedef enum { TASK_NEXT, TASK_MESSAGES, TASK_ARTIFACT, TASK_CLOSE } task_phase;
+typedef enum { TASK_NEXT, TASK_MESSAGES, TASK_ARTIFACT, TASK_VALUES, TASK_CLOSE } task_phase;
 
 /* A position in the messages of a task. */
 typedef struct spot {
@@ -31,8 +31,9 @@ typedef struct writing {
     a2a_task task; /* being written */
     a2a_view view; /* for that task */
     spot at;
-    size_t skip;  /* number of oldest messages to skip */
-    bool answers; /* it has an artifact made of its answers, whose text has begun */
+    size_t skip;          /* number of oldest messages to skip */
+    bool answers;         /* it has artifacts made of its answers, which have begun */
+    const char *metadata; /* of the texts among them; NULL: none so far */
 } writing;
 
 a2a_task a2a_task_keep(arena *own, const a2a_task *t)
@@ -154,16 +155,23 @@ static ramet_status messages_end(request *q, writing *x)
         jw_end_array(&q->writer);
     x->at = first_spot(&x->task);
     x->answers = false;
+    x->metadata = NULL;
     x->phase = TASK_CLOSE;
     if (x->in.artifacts == A2A_ARTIFACTS_ANSWER && !now.artifacts && !now.inherited && !now.running)
         x->phase = TASK_ARTIFACT;
     return RAMET_OK;
 }
 
-static void artifact_open(request *q, writing *x)
+static void artifacts_open(request *q, writing *x)
 {
     jw_key(&q->writer, "artifacts");
     jw_array(&q->writer);
+    x->answers = true;
+}
+
+static void artifact_open(request *q, writing *x)
+{
+    artifacts_open(q, x);
     jw_object(&q->writer);
     jw_kstr(&q->writer, "artifactId", "answer");
     jw_key(&q->writer, "parts");
@@ -173,22 +181,24 @@ static void artifact_open(request *q, writing *x)
         jw_kstr(&q->writer, "kind", "text");
     jw_key(&q->writer, "text");
     jw_text(&q->writer);
-    x->answers = true;
 }
 
 static void artifact_end(request *q, writing *x)
 {
-    x->phase = TASK_CLOSE;
+    x->phase = TASK_VALUES;
+    x->at = first_spot(&x->task);
     if (!x->answers)
         return;
     jw_end_text(&q->writer);
     jw_end_object(&q->writer);
     jw_end_array(&q->writer);
+    if (x->metadata)
+        jw_kraw(&q->writer, "metadata", x->metadata);
     jw_end_object(&q->writer);
-    jw_end_array(&q->writer);
 }
 
-/* The same artifact that a2a_artifacts_of() makes of a2a_answer_text(). */
+/* The same artifacts that a2a_artifacts_of() makes of a2a_answer_text() and the entries: first that
+ * of the text. */
 static ramet_status artifact_write(request *q, writing *x)
 {
     ramet_page page;
@@ -206,6 +216,31 @@ static ramet_status artifact_write(request *q, writing *x)
         else
             artifact_open(q, x);
         jw_text_add(&q->writer, e->text);
+    }
+    if (st == RAMET_OK)
+        x->metadata = a2a_answer_metadata(x->own, x->metadata, page.entries, page.n);
+    return st;
+}
+
+/* Then those of files and values. */
+static ramet_status values_write(request *q, writing *x)
+{
+    ramet_page page;
+    if (spot_over(&x->task, &x->at)) {
+        if (x->answers)
+            jw_end_array(&q->writer);
+        x->phase = TASK_CLOSE;
+        return RAMET_OK;
+    }
+    ramet_status st = messages_read(q->call, &x->task, &x->at, PAGE, &page);
+    for (size_t i = 0; st == RAMET_OK && i < page.n; i++) {
+        if (!a2a_entry_is_value(&page.entries[i]))
+            continue;
+        if (!x->answers)
+            artifacts_open(q, x);
+        arena *a = arena_new(); /* a file may be large */
+        a2a_value_artifact_write(a, &q->writer, &x->view, &page.entries[i]);
+        arena_free(a);
     }
     return st;
 }
@@ -302,6 +337,9 @@ static request_piece tasks_run(request *q, writing *x)
         break;
     case TASK_ARTIFACT:
         st = artifact_write(q, x);
+        break;
+    case TASK_VALUES:
+        st = values_write(q, x);
         break;
     case TASK_CLOSE:
         st = task_close(q, x);

@@ -17,7 +17,8 @@ static bool question_read(arena *a, const ramet_entry *e, turn_question *out)
         return false;
     for (const json_node *p = json_first(&d, &d.nodes[0]); p; p = json_next(&d, &d.nodes[0], p)) {
         const json_node *v = json_get(&d, p, "data"), *options = json_get(&d, v, "options"),
-                        *calls = json_get(&d, v, "request");
+                        *calls = json_get(&d, v, "request"),
+                        *metadata = json_get(&d, v, "metadata");
         const char *kind = json_text(a, &d, json_get(&d, v, "kind"));
         if (kind)
             *out = (turn_question){.id = e->id,
@@ -25,6 +26,7 @@ static bool question_read(arena *a, const ramet_entry *e, turn_question *out)
                                    .text = e->text,
                                    .options = options ? json_raw(a, &d, options) : NULL,
                                    .request = calls ? json_raw(a, &d, calls) : NULL,
+                                   .metadata = metadata ? json_raw(a, &d, metadata) : NULL,
                                    .asked_us = e->created};
     }
     return out->kind != NULL;

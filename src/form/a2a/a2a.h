@@ -219,7 +219,12 @@ void a2a_agent_split(arena *a, const char *ref, const char **ns, const char **na
 
 #define A2A_ANSWER "answer" /* the id of that artifact */
 void a2a_text_part_write(json_writer *w, a2a_version version, const char *text);
-void a2a_artifact_write(json_writer *w, a2a_version version, const char *id, const char *text);
+void a2a_artifact_write(json_writer *w, a2a_version version, const char *id, const char *text,
+                        const char *metadata);
+/* The metadata of the texts among the entries that came in the form of A2A, added to that `before`
+ * them (NULL: none), as one JSON object, in which a later member replaces an earlier one of its
+ * name; NULL: there are none. */
+const char *a2a_answer_metadata(arena *a, const char *before, const ramet_entry *entries, size_t n);
 /* The answer as an artifact list in JSON of version 0.3, followed by an artifact for each message
  * of files and values among the entries; NULL if there is none. */
 const char *a2a_artifacts_of(arena *a, const char *text, const ramet_entry *entries, size_t n);

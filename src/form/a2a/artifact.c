@@ -17,7 +17,8 @@ void a2a_text_part_write(json_writer *w, a2a_version version, const char *text)
     jw_end_object(w);
 }
 
-void a2a_artifact_write(json_writer *w, a2a_version version, const char *id, const char *text)
+void a2a_artifact_write(json_writer *w, a2a_version version, const char *id, const char *text,
+                        const char *metadata)
 {
     jw_object(w);
     jw_kstr(w, "artifactId", id);
@@ -25,7 +26,69 @@ void a2a_artifact_write(json_writer *w, a2a_version version, const char *id, con
     jw_array(w);
     a2a_text_part_write(w, version, text);
     jw_end_array(w);
+    if (metadata)
+        jw_kraw(w, "metadata", metadata);
     jw_end_object(w);
+}
+
+/* The metadata of an entry of text that came in the form of A2A; NULL: none. */
+static const json_node *metadata_of(arena *a, const ramet_entry *e, json_doc *d)
+{
+    if (e->role != RAMET_ASSISTANT || !*e->text || !e->format || strcmp(e->format, "a2a") != 0 ||
+        !e->body || !json_parse(a, e->body, strlen(e->body), SIZE_MAX, d, NULL))
+        return NULL;
+    const json_node *v = json_get(d, &d->nodes[0], "metadata");
+    return json_is(v, JSON_OBJECT) && v->count ? v : NULL;
+}
+
+typedef struct member {
+    const char *name, *value;
+} member;
+typedef VEC(member) member_list;
+
+static void member_set(arena *a, member_list *all, const char *name, const char *value)
+{
+    member one = {name, value};
+    for (size_t i = 0; i < all->n; i++)
+        if (strcmp(all->items[i].name, name) == 0) {
+            all->items[i] = one;
+            return;
+        }
+    VEC_PUSH(a, all, one);
+}
+
+/* Sets the members of an object. */
+static void members_add(arena *a, member_list *all, const json_doc *d, const json_node *of)
+{
+    const json_node *v;
+    for (const json_node *k = json_first(d, of); k; k = json_next(d, of, v)) {
+        v = json_next(d, of, k);
+        member_set(a, all, json_text(a, d, k), json_raw(a, d, v));
+    }
+}
+
+const char *a2a_answer_metadata(arena *a, const char *before, const ramet_entry *entries, size_t n)
+{
+    member_list all = {0};
+    json_doc d;
+    buf b;
+    json_writer w;
+    if (before && json_parse(a, before, strlen(before), SIZE_MAX, &d, NULL))
+        members_add(a, &all, &d, &d.nodes[0]);
+    for (size_t i = 0; i < n; i++) {
+        const json_node *metadata = metadata_of(a, &entries[i], &d);
+        if (metadata)
+            members_add(a, &all, &d, metadata);
+    }
+    if (!all.n)
+        return NULL;
+    buf_init(&b, MAX_ANSWER_BYTES);
+    jw_init(&w, &b, 0);
+    jw_object(&w);
+    for (size_t i = 0; i < all.n; i++)
+        jw_kraw(&w, all.items[i].name, all.items[i].value);
+    jw_end_object(&w);
+    return buf_keep_whole(&b, a);
 }
 
 bool a2a_entry_is_value(const ramet_entry *e)
@@ -70,7 +133,7 @@ const char *a2a_artifacts_of(arena *a, const char *text, const ramet_entry *entr
     jw_init(&w, &b, 0);
     jw_array(&w);
     if (*text)
-        a2a_artifact_write(&w, A2A_03, A2A_ANSWER, text);
+        a2a_artifact_write(&w, A2A_03, A2A_ANSWER, text, a2a_answer_metadata(a, NULL, entries, n));
     for (size_t i = 0; i < n; i++)
         if (a2a_entry_is_value(&entries[i])) {
             a2a_value_artifact_write(a, &w, NULL, &entries[i]);

@@ -467,15 +467,16 @@ static void metadata_write(arena *a, json_writer *w, const a2a_view *view, const
     jw_end_object(w);
 }
 
+/* `entry`: the id of a message that has none of its own. */
 static void rewrite(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
-                    const json_node *v, const char *invocation)
+                    const json_node *v, const char *entry, const char *invocation)
 {
     static const char *const kept[] = {"extensions", "referenceTaskIds"};
     ramet_role role = RAMET_ASSISTANT;
     const char *id = json_text(a, d, json_get(d, v, "messageId"));
     role_read(json_text(a, d, json_get(d, v, "role")), &role);
     jw_object(w);
-    head_write(w, view, id ? id : "", role);
+    head_write(w, view, id ? id : entry, role);
     parts_rewrite(a, w, view, d, json_get(d, v, "parts"));
     metadata_write(a, w, view, d, member(d, v, "metadata"), invocation);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
@@ -487,7 +488,7 @@ static void rewrite(arena *a, json_writer *w, const a2a_view *view, const json_d
 void a2a_message_rewrite(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
                          const json_node *v)
 {
-    rewrite(a, w, view, d, v, NULL);
+    rewrite(a, w, view, d, v, "", NULL);
 }
 
 void a2a_artifact_rewrite(arena *a, json_writer *w, const a2a_view *view, const json_doc *d,
@@ -616,6 +617,38 @@ void a2a_usage_write(json_writer *w, const a2a_view *view, const ramet_usage *u)
     jw_end_object(w);
 }
 
+/* The metadata of the message of a remote agent that asked; NULL: none. */
+static const json_node *asked_metadata(arena *a, const json_doc *d)
+{
+    for (const json_node *v = json_first(d, &d->nodes[0]); v; v = json_next(d, &d->nodes[0], v)) {
+        const json_node *of = json_get(d, json_get(d, v, "data"), "metadata");
+        if (json_is(of, JSON_OBJECT) && a2a_mark_of(a, d, v) == A2A_MARK_QUESTION)
+            return of;
+    }
+    return NULL;
+}
+
+/* `d`: the parts of the entry; NULL: they cannot be read. */
+static void native_metadata(arena *a, json_writer *w, const a2a_view *view, const ramet_entry *e,
+                            const json_doc *d, const char *invocation)
+{
+    bool usage = e->usage && e->role != RAMET_USER;
+    const json_node *asked = d ? asked_metadata(a, d) : NULL, *v;
+    if (!invocation && !usage && !asked)
+        return;
+    jw_key(w, "metadata");
+    jw_object(w);
+    for (const json_node *k = asked ? json_first(d, asked) : NULL; k; k = json_next(d, asked, v)) {
+        v = json_next(d, asked, k);
+        jw_kraw(w, json_text(a, d, k), json_raw(a, d, v));
+    }
+    if (invocation)
+        jw_kstr(w, view->stamp_key ? view->stamp_key : "kagent_invocation_id", invocation);
+    if (usage)
+        a2a_usage_write(w, view, e->usage);
+    jw_end_object(w);
+}
+
 static void native_write(arena *a, json_writer *w, const a2a_view *view, const ramet_entry *e,
                          const char *invocation)
 {
@@ -625,7 +658,8 @@ static void native_write(arena *a, json_writer *w, const a2a_view *view, const r
     head_write(w, view, e->id, e->role);
     jw_key(w, "parts");
     jw_array(w);
-    if (json_parse(a, e->parts, strlen(e->parts), SIZE_MAX, &d, NULL))
+    bool readable = json_parse(a, e->parts, strlen(e->parts), SIZE_MAX, &d, NULL);
+    if (readable)
         for (const json_node *v = json_first(&d, &d.nodes[0]); v; v = json_next(&d, &d.nodes[0], v))
             n += native_part(a, w, view, &d, v, e->text);
     if (!n) {
@@ -636,16 +670,7 @@ static void native_write(arena *a, json_writer *w, const a2a_view *view, const r
         jw_end_object(w);
     }
     jw_end_array(w);
-    bool usage = e->usage && e->role != RAMET_USER;
-    if (invocation || usage) {
-        jw_key(w, "metadata");
-        jw_object(w);
-        if (invocation)
-            jw_kstr(w, view->stamp_key ? view->stamp_key : "kagent_invocation_id", invocation);
-        if (usage)
-            a2a_usage_write(w, view, e->usage);
-        jw_end_object(w);
-    }
+    native_metadata(a, w, view, e, readable ? &d : NULL, invocation);
     jw_end_object(w);
 }
 
@@ -657,7 +682,7 @@ void a2a_message_write(json_writer *w, const a2a_view *view, const ramet_entry *
     bool own = strcmp(e->format, "a2a") == 0 && e->body &&
                json_parse(a, e->body, strlen(e->body), SIZE_MAX, &d, NULL);
     if (own)
-        rewrite(a, w, view, &d, &d.nodes[0], invocation);
+        rewrite(a, w, view, &d, &d.nodes[0], e->id, invocation);
     else
         native_write(a, w, view, e, invocation ? invocation : e->turn_id);
     arena_free(a);

@@ -15,6 +15,8 @@ const sdk = {
 };
 const { default: express } = await load('express');
 export const generations = ['0.3', '1.0'];
+/** What a remote agent may speak: a version, over JSON-RPC if nothing else is said. */
+export const remotes = [...generations, '1.0 HTTP+JSON'];
 
 // ------------------------------------------------------------------ one shape
 
@@ -141,6 +143,11 @@ const wait = (ms) => new Promise((go) => setTimeout(go, ms));
  *   tool        calls a tool, as ADK tells it, and says "done"
  *   plain …     answers with a message, without a task
  *   parts       gives back all parts of the message but its own word, in a message and in an artifact
+ *   files N B   says "files", with the metadata of the message, and gives N files of B bytes
+ *   adk         answers as ADK's agents do: each text in partial messages and then whole, with metadata
+ *               and tokens, a tool between them, the last text once more as an artifact
+ *   tell HOW    says text with the metadata of the message: in a message (of a status, or `plain`), in
+ *               `partial` ones and then a whole one, in the `last` status, in an artifact, in its `chunks`
  * and anything else with "heard: " and the text. `style`: "artifact" tells words as chunks of an
  * artifact, "status" as messages of statuses and then once more as an artifact, as kagent's do.
  */
@@ -171,8 +178,8 @@ class Executor {
     const status = (state, m, final = over.includes(state)) => say({ kind: 'status-update', final, status: { state, timestamp: new Date().toISOString(), ...(m ? { message: m } : {}) } });
     const text = (user.parts[0].text === 'parts' ? parts[0] : parts.at(-1)) ?? '', [word, ...rest] = text.split(' ');
     const answered = this.asked.get(taskId);
-    if (word === 'plain') {
-      this.publish(bus, agentMessage([{ kind: 'text', text: `heard: ${rest.join(' ')}` }]));
+    if (word === 'plain' || text === 'tell plain') {
+      this.publish(bus, agentMessage([{ kind: 'text', text: `heard: ${rest.join(' ')}` }], user.metadata));
       return bus.finished();
     }
     if (!context.task)
@@ -185,7 +192,7 @@ class Executor {
     }
     if (word === 'ask' && !answered) {
       this.asked.set(taskId, rest.join(' '));
-      status('input-required', agentMessage([{ kind: 'text', text: rest.join(' ') }]));
+      status('input-required', agentMessage([{ kind: 'text', text: rest.join(' ') }], user.metadata));
       return bus.finished();
     }
     if (word === 'confirm' && !answered) {
@@ -201,6 +208,48 @@ class Executor {
       status('working', agentMessage([{ kind: 'text', text: 'here they are' }, ...rest], { told: user.metadata ?? null }));
       say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: 'p', parts: [{ kind: 'text', text: 'here they are' }, ...rest] } });
       status('completed');
+      return bus.finished();
+    }
+    if (word === 'adk') {
+      const about = (n) => ({ kagent_author: 'far', kagent_invocation_id: 'e-1', adk_partial: false, kagent_usage_metadata: { promptTokenCount: n, candidatesTokenCount: 1, totalTokenCount: n + 3 } });
+      const whole = (said, n) => {
+        for (const piece of [said.slice(0, 3), said.slice(3)]) status('working', agentMessage([{ kind: 'text', text: piece }], { adk_partial: true, kagent_author: 'far' }));
+        status('working', agentMessage([{ kind: 'text', text: said }], about(n)));
+      };
+      whole('Let me look.', 5);
+      for (const [type, data] of [['function_call', { id: 'c1', name: 'look', args: {} }], ['function_response', { id: 'c1', name: 'look', response: { result: 'blue' } }]])
+        status('working', agentMessage([{ kind: 'data', data, metadata: { adk_type: type } }], { kagent_author: 'far' }));
+      whole('It is blue.', 9);
+      say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: 'a', parts: [{ kind: 'text', text: 'It is blue.' }] } });
+      status('completed');
+      return bus.finished();
+    }
+    if (word === 'files') {
+      status('working', agentMessage([{ kind: 'text', text: 'files' }], user.metadata));
+      for (let i = 0; i < Number(rest[0]); i++)
+        say({ kind: 'artifact-update', append: false, lastChunk: true, artifact: { artifactId: `f${i}`, parts: [{ kind: 'file', file: { bytes: Buffer.alloc(Number(rest[1]), `${i} `).toString('base64'), name: `f${i}` }, metadata: { n: i } }] } });
+      status('completed');
+      return bus.finished();
+    }
+    if (word === 'tell') {
+      const { metadata } = user, [how] = rest, said = (text, more = metadata) => agentMessage([{ kind: 'text', text, metadata: { of: 'the part' } }], more);
+      const artifact = (text, more) => say({ kind: 'artifact-update', append: false, lastChunk: true, ...more, artifact: { artifactId: 'a', parts: [{ kind: 'text', text }], ...(more?.metadata ? { metadata } : {}) } });
+      if (how === 'message') status('working', said('one text'));
+      if (how === 'partial') {
+        for (const piece of ['one ', 'text']) status('working', agentMessage([{ kind: 'text', text: piece }], { adk_partial: true }));
+        status('working', said('one text'));
+      }
+      if (how === 'artifact') artifact('one text', { metadata });
+      if (how === 'repeated') {
+        status('working', said('one text'));
+        artifact('one text');
+      }
+      if (how === 'chunks') {
+        artifact('one ', { lastChunk: false, metadata });
+        artifact('te', { append: true, lastChunk: false });
+        artifact('xt', { append: true });
+      }
+      status('completed', how === 'last' ? said('one text') : undefined);
       return bus.finished();
     }
     const reply = answered ? `answered: ${text}` : word === 'recall' ? JSON.stringify(known) : word === 'tool' ? 'done'
@@ -229,9 +278,10 @@ class Executor {
   };
 }
 
-/** {url, log, executor, breakNext(), stop()}; executor.onAnswer is called before a task is completed.
- * breakNext() cuts the next stream after its third event. */
-export async function startAgent(version, { style = 'artifact', streaming = true } = {}) {
+/** {url, log, calls, executor, breakNext(), stop()} of one of the `remotes`; executor.onAnswer is called
+ * before a task is completed, breakNext() cuts the next stream after its third event. */
+export async function startAgent(remote, { style = 'artifact', streaming = true, tenant } = {}) {
+  const [version, protocolBinding = 'JSONRPC'] = remote.split(' '), calls = [];
   const { server, express: ex, types } = sdk[version];
   const executor = new Executor(version, style);
   const app = express(), http = createServer(app);
@@ -242,9 +292,10 @@ export async function startAgent(version, { style = 'artifact', streaming = true
                  defaultInputModes: ['text'], defaultOutputModes: ['text'],
                  skills: [{ id: 'chat', name: 'Chat', description: 'chats', tags: ['chat'] }] };
   const whole = version === '0.3' ? { ...card, protocolVersion: '0.3.0', url, preferredTransport: 'JSONRPC' }
-    : types.AgentCard.fromJSON({ ...card, supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }] });
+    : types.AgentCard.fromJSON({ ...card, supportedInterfaces: [{ url: 'grpc.invalid:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }, { url, protocolBinding, protocolVersion: '1.0', tenant }] });
   const requestHandler = new server.DefaultRequestHandler(whole, new server.InMemoryTaskStore(), executor);
   app.use('/agent/rpc', (req, res, next) => {
+    calls.push(`${req.method} ${req.url}`);
     if (cut > 0) {
       cut--;
       const write = res.write.bind(res);
@@ -256,8 +307,8 @@ export async function startAgent(version, { style = 'artifact', streaming = true
       };
     }
     next();
-  }, ex.jsonRpcHandler({ requestHandler, userBuilder: ex.UserBuilder.noAuthentication }));
+  }, (protocolBinding === 'JSONRPC' ? ex.jsonRpcHandler : ex.restHandler)({ requestHandler, userBuilder: ex.UserBuilder.noAuthentication }));
   app.use('/agent/.well-known/agent-card.json', ex.agentCardHandler({ agentCardProvider: requestHandler }));
-  return { url: base, log: executor.log, executor, breakNext: () => (cut = 1),
+  return { url: base, log: executor.log, calls, executor, breakNext: () => (cut = 1),
            stop: () => new Promise((go) => { http.close(go); http.closeAllConnections(); }) };
 }
