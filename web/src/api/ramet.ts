@@ -46,6 +46,8 @@ export type SessionQuery = {
   title?: string;
   owner?: string;
   archived?: "exclude" | "include" | "only";
+  /** Instead: deleted ones that the caller may restore. */
+  deleted?: boolean;
 };
 export const listSessions = (query: SessionQuery = {}, signal?: AbortSignal) =>
   get<Page<"sessions", Session>>("/sessions", query, signal);
