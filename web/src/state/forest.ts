@@ -44,6 +44,15 @@ export function deletedMatches(s: Session, f: Filter): boolean {
   return sessionMatches(s, { ...f, archived: s.archived });
 }
 
+/** The reason that the server gives the forks of a message to several agents. */
+export const FAN_OUT = "fan-out";
+
+/** What tells a fork from its siblings: the agent that was asked, or why it was made. */
+export function forkSign(s: Session): string {
+  const reason = s.forked_from?.reason ?? "";
+  return reason === FAN_OUT ? (s.agent?.name ?? reason) : reason;
+}
+
 export function isEphemeral(s: Session): boolean {
   return s.expires_at !== null;
 }
