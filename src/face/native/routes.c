@@ -60,6 +60,9 @@
 #define E_MERGE E_HEAD " MERGE_REFUSED AGENT_NOT_FOUND TURN_RUNNING_ALREADY TOO_BUSY ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED SHARE_NOT_FOUND ENTRY_TOO_LARGE BATCH_TOO_LARGE TOO_LARGE PATH_FULL"
 #define E_IN    "BAD_ID ATTACHMENT_NOT_FOUND ENTRY_EXISTS ENTRY_TOO_LARGE BATCH_TOO_LARGE PATH_FULL"
 
+/* Also for a page that was opened by a share link: what the link allows, core decides. */
+#define LINK_TOO (ROLE_USER | ROLE_LINK)
+
 static const face_route routes[] = {
 /* ------------------------------------------------------------------ sessions */
 ROUTE("POST", V1 "/sessions", ROLE_USER, .name = "createSession", .group = "Sessions", .flags = ROUTE_WRITE,
@@ -77,7 +80,7 @@ ROUTE("GET", V1 "/sessions", ROLE_USER, .name = "listSessions", .group = "Sessio
                  F("archived", ENUM, "how to treat archived sessions; default `exclude`", .values = "exclude|include|only"),
                  F("deleted", BOOL, "instead: deleted and expired sessions that the caller may restore, until garbage collection")),
  .statuses = "SANDBOX_NOT_FOUND BAD_CURSOR BAD_TAG", .example = "limit=10&tag=travel"),
-ROUTE("GET", S1, ROLE_USER, .name = "getSession", .group = "Sessions", .flags = ROUTE_PAGE,
+ROUTE("GET", S1, LINK_TOO, .name = "getSession", .group = "Sessions", .flags = ROUTE_PAGE,
  .summary = "Get a session", .success = 200, .answer = "Session", .run = api_session_get, .statuses = E_SEE,
  .about = "Its `ETag` begins with the `prefix_hash` of the head: send it as `If-Match` to make a write conditional."),
 ROUTE("PATCH", S1, ROLE_USER, .name = "updateSession", .group = "Sessions", .flags = ROUTE_WRITE,
@@ -115,14 +118,14 @@ ROUTE("DELETE", V1 "/sandboxes/{sandbox}", ROLE_USER, .name = "deleteSandbox", .
  .summary = "Remove a sandbox, but keep its sessions", .success = 200, .answer = "SandboxRemoved", .run = api_sandbox_delete, .statuses = "SANDBOX_NOT_FOUND"),
 
 /* ------------------------------------------------------------------ entries */
-ROUTE("POST", S1 "/entries", ROLE_USER, .name = "appendEntries", .group = "Entries", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/entries", LINK_TOO, .name = "appendEntries", .group = "Entries", .flags = ROUTE_WRITE,
  .summary = "Append entries", .success = 201, .answer = "Appended", .run = api_entries_append,
  .about = "Answers once the entries are durable. If an id is already on the path with the same content, the answer is "
           "the first result (200 if nothing was new); with other content it is 409 `entry_exists`. Needs writer.",
  .body = FIELDS(ENTRIES_IN, EXPECT, F("branch_id", TEXT, "a branch of this session to write to instead of its head"), LOG),
  .statuses = E_HEAD " BRANCH_NOT_FOUND BRANCH_PRUNED " E_IN,
  .example = "{\"entries\": [{\"id\": \"e1\", \"role\": \"user\", \"text\": \"How do I get to Lisbon?\"}]}"),
-ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/entries", LINK_TOO, .name = "listEntries", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Read a page of the history", .success = 200, .answer = "EntryPage", .run = api_entries_list,
  .about = "Always oldest first. `after` and `before` name entries, so pages neither skip nor repeat an entry while the session grows.",
  .query = FIELDS(LIMIT(1000, "page size; default 50"), F("after", TEXT, "entry id on the path, exclusive"),
@@ -133,20 +136,20 @@ ROUTE("GET", S1 "/entries", ROLE_USER, .name = "listEntries", .group = "Entries"
                  F("feedback", BOOL, "`true` adds the caller's feedback to each entry"),
                  F("view", ENUM, "`record`: what was written, with the names of placeholders; `context`: what the model sees, by the overlays in force; default: what was written, with the values of placeholders", .values = "record|context")),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED FORBIDDEN", .example = "tail=true&limit=20"),
-ROUTE("GET", S1 "/entries/{entry}", ROLE_USER, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/entries/{entry}", LINK_TOO, .name = "getEntry", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Get an entry of the history", .success = 200, .answer = "Entry", .run = api_entry_get, .query = FIELDS(BRANCH),
  .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED"),
-ROUTE("POST", S1 "/entries/{entry}/edit", ROLE_USER, .name = "editEntry", .group = "Entries", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/entries/{entry}/edit", LINK_TOO, .name = "editEntry", .group = "Entries", .flags = ROUTE_WRITE,
  .summary = "Write a new version of an entry", .success = 201, .answer = "Appended", .run = api_entry_edit,
  .about = "Branches before the entry and appends the new one there, in one commit; the old version stays (see `branches`).",
  .body = FIELDS(R("entry", OBJECT, "the new version; default role: that of the old one", .schema = "EntryEdit"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entry\": {\"text\": \"How do I get to Porto?\"}}"),
-ROUTE("POST", S1 "/entries/{entry}/regenerate", ROLE_USER, .name = "regenerateEntry", .group = "Entries", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/entries/{entry}/regenerate", LINK_TOO, .name = "regenerateEntry", .group = "Entries", .flags = ROUTE_WRITE,
  .summary = "Replace an answer with another one", .success = 201, .answer = "Appended", .run = api_entry_regenerate,
  .about = "Branches before the answer and appends the entries of the new one there; without entries the branch stays empty, ready for appending.",
  .body = FIELDS(F("entries", ARRAY, "the new answer", .schema = "EntryIn"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entries\": [{\"role\": \"assistant\", \"text\": \"By night train.\"}]}"),
-ROUTE("GET", S1 "/record", ROLE_USER, .name = "getRecord", .group = "Entries", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/record", LINK_TOO, .name = "getRecord", .group = "Entries", .flags = ROUTE_PAGE,
  .summary = "Read everything ever appended to the session", .success = 200, .answer = "Record", .run = api_record_get,
  .about = "Entries of all branches, in the order of appending, without inherited ones.",
  .query = FIELDS(F("from", INT, "the first entry, counted from 0", .max = INT64_MAX), LIMIT(1000, "page size; default 50"), LOG),
@@ -162,7 +165,7 @@ ROUTE("GET", S1 "/entries/{entry}/feedback", ROLE_USER, .name = "listFeedback", 
  .statuses = E_SEE " ENTRY_NOT_FOUND"),
 
 /* ------------------------------------------------------------------ turns */
-ROUTE("POST", S1 "/messages", ROLE_USER, .name = "sendMessage", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/messages", LINK_TOO, .name = "sendMessage", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Send a message to the agent and record its answer", .success = 200, .answer = "TurnDone", .run = api_message_post,
  .about = "With `Accept: text/event-stream` the answer is streamed: `turn.started`, `turn.delta {text}`, `turn.thinking {text}`, "
           "`turn.question {question}`, `turn.plan {plan}`, `entry.appended {entry}`, and at the end `turn.done {status, error?}`; each with `session_id` and `turn_id`. "
@@ -173,7 +176,7 @@ ROUTE("POST", S1 "/messages", ROLE_USER, .name = "sendMessage", .group = "Messag
                 F("fork", OBJECT, "fork first; the body of `fork`", .schema = "ForkIn"), F("replace", TEXT, "id of an entry to write a new version of; the entries after it stay on the old branch"),
                 KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND" E_TURN " " E_IN, .example = "{\"text\": \"How long does it take?\"}"),
-ROUTE("POST", S1 "/regenerate", ROLE_USER, .name = "regenerate", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/regenerate", LINK_TOO, .name = "regenerate", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Have a message answered again", .success = 200, .answer = "TurnDone", .run = api_regenerate_post,
  .about = "Runs the agent for a new version of the answer. The answer has the form of `messages`.",
  .body = FIELDS(F("entry_id", TEXT, "the answer to replace; default: the last one on the path"), F("agent", OBJECT, "the agent that answers this time; default: the session's", .schema = "AgentIn"),
@@ -186,19 +189,19 @@ ROUTE("POST", S1 "/fan-out", ROLE_USER, .name = "fanOut", .group = "Messages and
           "a request interrupted by a crash is completed.",
  .body = FIELDS(MESSAGE, R("agents", ARRAY, "1 to 16 agents; a string is a name", .schema = "AgentIn"), EXPECT),
  .statuses = E_HEAD " AGENT_NOT_FOUND TOO_BUSY " E_IN, .example = "{\"text\": \"And by bus?\", \"agents\": [\"echo\", \"echo\"]}"),
-ROUTE("POST", S1 "/edit", ROLE_USER, .name = "edit", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/edit", LINK_TOO, .name = "edit", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Write a new version of an entry without an answer", .success = 201, .answer = "Appended", .run = api_edit_post,
  .about = "Branches before the entry and appends the new version there, with the role of the old one.",
  .body = FIELDS(R("entry_id", TEXT, "the entry"), MESSAGE, F("id", TEXT, "id of the new version; default: a new UUIDv7"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND " E_IN, .example = "{\"entry_id\": \"e1\", \"text\": \"How do I get to Faro?\"}"),
-ROUTE("POST", S1 "/cancel", ROLE_USER, .name = "cancelTurn", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/cancel", LINK_TOO, .name = "cancelTurn", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Cancel a running turn", .success = 200, .answer = "Turn", .run = api_turn_cancel,
  .about = "The output so far is recorded and marked as cut off: its last part is `{\"type\": \"data\", \"data\": {\"turn\": \"cancelled\"}}`. Needs writer. If the turn runs on another node that does not respond: 503 `node_gone`.",
  .body = FIELDS(F("turn_id", TEXT, "the turn; default: the one that runs on the head branch")), .statuses = E_WRITE " TURN_NOT_FOUND TURN_OVER", .example = "{}"),
-ROUTE("GET", S1 "/turns", ROLE_USER, .name = "listTurns", .group = "Messages and turns",
+ROUTE("GET", S1 "/turns", LINK_TOO, .name = "listTurns", .group = "Messages and turns",
  .summary = "List the turns of a session, newest first", .success = 200, .answer = "TurnList", .run = api_turns_list,
  .query = FIELDS(LIMIT(1000, "page size; default 50")), .statuses = E_SEE),
-ROUTE("GET", S1 "/turns/{turn}", ROLE_USER, .name = "getTurn", .group = "Messages and turns",
+ROUTE("GET", S1 "/turns/{turn}", LINK_TOO, .name = "getTurn", .group = "Messages and turns",
  .summary = "Get a turn", .success = 200, .answer = "Turn", .run = api_turn_get, .statuses = E_SEE " TURN_NOT_FOUND"),
 ROUTE("GET", V1 "/turns/{turn}", ROLE_USER, .name = "findTurn", .group = "Messages and turns",
  .summary = "Get a turn of any session that you can see", .success = 200, .answer = "Turn", .run = api_turn_find, .statuses = "TURN_NOT_FOUND"),
@@ -207,7 +210,7 @@ ROUTE("GET", S1 "/turns/{turn}/prompt", ROLE_USER, .name = "getPrompt", .group =
  .about = "Exactly what this server sent for the turn, the last time when it asked several times. `known` is false, and everything but `usage` null, for turns of older versions, "
           "for those whose server died before it had recorded anything, and where it can no longer be told exactly. Needs reader; a link is not enough.",
  .statuses = E_WRITE " TURN_NOT_FOUND BRANCH_PRUNED"),
-ROUTE("POST", S1 "/turns/{turn}/answer", ROLE_USER, .name = "answerQuestion", .group = "Messages and turns", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/turns/{turn}/answer", LINK_TOO, .name = "answerQuestion", .group = "Messages and turns", .flags = ROUTE_WRITE,
  .summary = "Answer a question of the agent", .success = 200, .answer = "Turn", .run = api_turn_answer,
  .about = "An agent may ask for a permission or for input (`turn.question`, `running.question`), and then waits. Needs writer. If the question is not open: 404 `question_not_found`. If the turn runs on another node that does not respond: 503 `node_gone`.",
  .body = FIELDS(R("question_id", TEXT, "`id` of the question"), R("answer", ANY, "the id of an option, or a text")),
@@ -225,7 +228,7 @@ ROUTE("POST", S1 "/fork", ROLE_USER, .name = "forkSession", .group = "Forks and 
                 F("created_by", OBJECT, "the creator, as stated by the caller; default: the caller", .schema = "CreatedBy"), EXPECT),
  .statuses = E_HEAD " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED BAD_ID SESSION_EXISTS SESSION_DELETED BAD_TAG TOO_MANY_TAGS TITLE_TOO_LONG REASON_TOO_LONG TOO_LARGE",
  .example = "{\"at\": {\"entry_id\": \"e1\", \"side\": \"after\"}, \"reason\": \"by bus instead\"}"),
-ROUTE("POST", S1 "/rewind", ROLE_USER, .name = "rewindSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/rewind", LINK_TOO, .name = "rewindSession", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Rewind a session to an entry", .success = 200, .answer = "Session", .run = api_rewind_to,
  .about = "Moves the head to a new branch at the cut. The entries after it stay on the old branch, and the move can be undone.",
  .body = FIELDS(R("at", OBJECT, "where to cut", .schema = "At"), CUT, ADK_AT, REASON,
@@ -237,14 +240,14 @@ ROUTE("GET", S1 "/rewind/files", ROLE_USER, .name = "rewindFiles", .group = "For
  .about = "`{available, reason?, changes}`; a change is `{file, patch, additions, deletions, status}`, newest last. Agents of the kind `opencode` have snapshots of working files. Changes nothing.",
  .query = FIELDS(R("entry_id", TEXT, "where the rewind cuts"), F("side", ENUM, "`before` or `after` (default) the entry", .values = "before|after")),
  .statuses = E_SEE " ENTRY_NOT_FOUND", .example = "entry_id=e1"),
-ROUTE("POST", S1 "/undo", ROLE_USER, .name = "undoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/undo", LINK_TOO, .name = "undoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Undo the last move", .success = 200, .answer = "Session", .run = api_move_undo,
  .about = "As in an editor, without limit. Moves are rewind, switch, edit, regenerate, sync and merge; appending is not a move.",
  .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " BRANCH_PRUNED NOTHING_TO_UNDO"),
-ROUTE("POST", S1 "/redo", ROLE_USER, .name = "redoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/redo", LINK_TOO, .name = "redoMove", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Redo the last undone move", .success = 200, .answer = "Session", .run = api_move_redo,
  .about = "A new move discards what could be redone.", .body = FIELDS(KEEP_RUNNING, EXPECT), .statuses = E_HEAD " BRANCH_PRUNED NOTHING_TO_REDO"),
-ROUTE("POST", S1 "/switch", ROLE_USER, .name = "switchBranch", .group = "Forks and moves", .flags = ROUTE_WRITE,
+ROUTE("POST", S1 "/switch", LINK_TOO, .name = "switchBranch", .group = "Forks and moves", .flags = ROUTE_WRITE,
  .summary = "Switch to another branch of the session", .success = 200, .answer = "Session", .run = api_move_switch,
  .body = FIELDS(R("branch_id", TEXT, "a branch of this session, such as `b17`"), KEEP_RUNNING, EXPECT),
  .statuses = E_HEAD " BRANCH_NOT_FOUND BRANCH_PRUNED", .example = "{\"branch_id\": \"b1\"}"),
@@ -271,10 +274,10 @@ ROUTE("GET", S1 "/entries/{entry}/origins", ROLE_USER, .name = "listOrigins", .g
 ROUTE("GET", S1 "/entries/{entry}/destinations", ROLE_USER, .name = "listDestinations", .group = "Forks and moves",
  .summary = "Where merges copied an entry to", .success = 200, .answer = "DestinationList", .run = api_destinations_list, .query = FIELDS(BRANCH),
  .about = "Those that the caller may see, at most 1,000. A landed summary came from the last entry of its source.", .statuses = E_SEE " ENTRY_NOT_FOUND BRANCH_NOT_FOUND BRANCH_PRUNED"),
-ROUTE("GET", S1 "/head-log", ROLE_USER, .name = "listMoves", .group = "Forks and moves", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/head-log", LINK_TOO, .name = "listMoves", .group = "Forks and moves", .flags = ROUTE_PAGE,
  .summary = "List the moves of the head, newest first", .success = 200, .answer = "MoveList", .run = api_moves_list,
  .query = FIELDS(PAGE), .statuses = E_SEE " BAD_CURSOR"),
-ROUTE("GET", S1 "/branches", ROLE_USER, .name = "listBranches", .group = "Forks and moves", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/branches", LINK_TOO, .name = "listBranches", .group = "Forks and moves", .flags = ROUTE_PAGE,
  .summary = "List the versions of a message, or all branches", .success = 200, .answer = "BranchList", .run = api_branches_list,
  .about = "With `at`: the versions at that entry's position, oldest first (the picker's 2/3). Without it: every branch of the session.",
  .query = FIELDS(F("at", TEXT, "entry id"), F("branch", TEXT, "the branch of this session whose path contains `at`; default: its head"),
@@ -313,17 +316,17 @@ ROUTE("GET", S1 "/tree/branches", ROLE_USER, .name = "listTreeBranches", .group 
  .summary = "List the branches of all sessions of the tree", .success = 200, .answer = "BranchList", .run = api_tree_branches_list, .query = FIELDS(WHOLE),
  .about = "The branches that the caller may see, each with `session_id` and after the one that it left; without `entry_id` and `preview`, which `listBranches` returns.",
  .statuses = E_SEE " BAD_CURSOR"),
-ROUTE("GET", S1 "/fork-points", ROLE_USER, .name = "listForkPoints", .group = "Lineage", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/fork-points", LINK_TOO, .name = "listForkPoints", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "List where forks and branches leave the current path", .success = 200, .answer = "ForkPointList", .run = api_fork_points_list,
  .statuses = E_SEE),
-ROUTE("GET", S1 "/usage", ROLE_USER, .name = "getUsage", .group = "Lineage", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/usage", LINK_TOO, .name = "getUsage", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Get tokens and cost of the session, its path and its tree", .success = 200, .answer = "UsageReport", .run = api_usage_get, .statuses = E_SEE),
 ROUTE("GET", S1 "/suggestions", ROLE_USER, .name = "getSuggestions", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Get places worth forking, and tags, found in the text", .success = 200, .answer = "Suggestions", .run = api_suggestions_get,
  .about = "Corrections by the user, failed tool calls, retries and changes of topic among the last 1,000 entries, and tags from their words, found without a model. "
           "If the server has a `suggest-agent`, that agent then chooses among them, and `refined_by` names it. `docs/suggestions.md` has the method and how often it is right.",
  .query = FIELDS(F("branch", TEXT, "a branch of the session; default: its head"), F("refine", BOOL, "`false`: only what the rules find; no agent is asked")), .statuses = E_SEE " BRANCH_NOT_FOUND BRANCH_PRUNED"),
-ROUTE("GET", S1 "/state", ROLE_USER, .name = "getState", .group = "Lineage", .flags = ROUTE_PAGE,
+ROUTE("GET", S1 "/state", LINK_TOO, .name = "getState", .group = "Lineage", .flags = ROUTE_PAGE,
  .summary = "Get the session state at an entry", .success = 200, .answer = "State", .run = api_state_get,
  .about = "The result of applying the state deltas on the path; a null in a delta removes the key.",
  .query = FIELDS(F("at", TEXT, "entry id, inclusive; default: the head")), .statuses = E_SEE " ENTRY_NOT_FOUND"),
@@ -406,7 +409,7 @@ ROUTE("GET", S1 "/template", ROLE_USER, .name = "getTemplateValues", .group = "T
  .about = "A fork has those that it inherited. Through a share link there are none.", .statuses = E_SEE),
 
 /* ------------------------------------------------------------------ compare, search */
-ROUTE("GET", V1 "/compare", ROLE_USER, .name = "compareSessions", .group = "Compare and search", .flags = ROUTE_PAGE,
+ROUTE("GET", V1 "/compare", LINK_TOO, .name = "compareSessions", .group = "Compare and search", .flags = ROUTE_PAGE,
  .summary = "Compare 2 to 16 sides", .success = 200, .answer = "Comparison", .run = api_compare_get,
  .about = "A side is `SESSION` or `SESSION@BRANCH`, split at the last `@`, and only if a branch of that session follows.",
  .query = FIELDS(R("side", ARRAY, "a side; repeat 2 to 16 times"), LIMIT(1000, "number of entries per side after the shared ones; default 100")),
@@ -436,10 +439,10 @@ ROUTE("POST", V1 "/attachments", ROLE_USER, .name = "uploadAttachment", .group =
  .query = FIELDS(F("name", TEXT, "file name; default: the one in Content-Disposition"),
                  F("sha256", TEXT, "expected digest in hex; other content is refused with 422 `digest_mismatch`")),
  .statuses = "DIGEST_MISMATCH TOO_LARGE", .example = "name=ticket.txt"),
-ROUTE("GET", V1 "/attachments/{attachment}", ROLE_USER, .name = "downloadAttachment", .group = "Attachments",
+ROUTE("GET", V1 "/attachments/{attachment}", LINK_TOO, .name = "downloadAttachment", .group = "Attachments",
  .summary = "Download an attachment", .success = 200, .run = api_attachment_get,
  .about = "Sent with its media type, as a download. For the uploader and all who may read an entry that refers to it.", .statuses = "ATTACHMENT_NOT_FOUND"),
-ROUTE("GET", V1 "/attachments/{attachment}/info", ROLE_USER, .name = "getAttachment", .group = "Attachments",
+ROUTE("GET", V1 "/attachments/{attachment}/info", LINK_TOO, .name = "getAttachment", .group = "Attachments",
  .summary = "Get an attachment's properties", .success = 200, .answer = "Attachment", .run = api_attachment_info, .statuses = "ATTACHMENT_NOT_FOUND"),
 ROUTE("DELETE", V1 "/attachments/{attachment}", ROLE_USER, .name = "deleteAttachment", .group = "Attachments", .flags = ROUTE_WRITE,
  .summary = "Delete an attachment that no entry refers to", .success = 204, .run = api_attachment_delete,
@@ -488,7 +491,7 @@ ROUTE("GET", S1 "/shares", ROLE_USER, .name = "listShares", .group = "Share link
  .summary = "List the share links of a session", .success = 200, .answer = "ShareList", .run = api_shares_list, .statuses = E_WRITE),
 ROUTE("DELETE", S1 "/shares/{share}", ROLE_USER, .name = "revokeShare", .group = "Share links", .flags = ROUTE_WRITE,
  .summary = "Revoke a share link", .success = 204, .run = api_share_delete, .query = FIELDS(EXPECT_QUERY), .statuses = E_HEAD " SHARE_NOT_FOUND"),
-ROUTE("GET", V1 "/share", ROLE_USER, .name = "openShare", .group = "Share links",
+ROUTE("GET", V1 "/share", LINK_TOO, .name = "openShare", .group = "Share links",
  .summary = "Get the session of the request's share link", .success = 200, .answer = "SharedSession", .run = api_share_open,
  .statuses = "SHARE_NOT_FOUND", .example = "share=TOKEN"),
 
@@ -531,7 +534,7 @@ ROUTE("GET", S1 "/retention/explain", ROLE_USER, .name = "explainRetention", .gr
  .query = FIELDS(F("administrator", BOOL, "as an administrator")), .statuses = E_WRITE),
 
 /* ------------------------------------------------------------------ live, about */
-ROUTE("GET", V1 "/events", ROLE_USER, .name = "streamEvents", .group = "Live events", .flags = ROUTE_STREAM,
+ROUTE("GET", V1 "/events", LINK_TOO, .name = "streamEvents", .group = "Live events", .flags = ROUTE_STREAM,
  .summary = "Stream live events (server-sent events)", .success = 200, .run = api_events_open,
  .about = "`event:` is `session.created`, `.updated`, `.forked`, `.rewound`, `.switched`, `.merged`, `.deleted`, `.restored`, `entry.appended` or "
           "`reset`; for running turns also `turn.started`, `turn.delta`, `turn.thinking`, `turn.question`, `turn.plan` and `turn.done` (these have no `id:` and are not replayed; "
@@ -540,7 +543,7 @@ ROUTE("GET", V1 "/events", ROLE_USER, .name = "streamEvents", .group = "Live eve
  .query = FIELDS(F("session", TEXT, "only this session"), F("tree", TEXT, "only this tree"),
                  F("after", INT, "the number of the last event received; `Last-Event-ID` takes precedence", .max = INT64_MAX)),
  .statuses = E_SEE " TREE_NOT_FOUND", .example = "session=trip"),
-ROUTE("GET", V1 "/me", ROLE_USER, .name = "getMe", .group = "About", .summary = "Get the caller's identity", .success = 200, .answer = "Me", .run = api_me_get),
+ROUTE("GET", V1 "/me", LINK_TOO, .name = "getMe", .group = "About", .summary = "Get the caller's identity", .success = 200, .answer = "Me", .run = api_me_get),
 ROUTE("GET", V1 "/agents", ROLE_USER, .name = "listAgents", .group = "About", .summary = "List the agents of this server",
  .success = 200, .answer = "AgentList", .run = api_agents_list),
 ROUTE("GET", V1 "/agents/nearby", ROLE_USER, .name = "listNearby", .group = "About", .summary = "List model servers on this machine",
@@ -626,6 +629,7 @@ const face face_native = {
              "Only maintenance (`/store/…`) may run twice if both requests are sent at the same time: both get the answer of the first to finish. "
              "Answers are stored encrypted with their key, which is not stored: use a key that cannot be guessed, such as a UUID, if the answer contains a secret.\n"
              "Besides their own, all routes accept the parameters `user_id` (the caller, in local mode) and `share` (token of a share link; "
-             "also `X-Ramet-Share`). `X-Client-ID` names the program, and is recorded with the entries that it appends.",
+             "also `X-Ramet-Share`). With `share_only=true` (`X-Ramet-Share-Only: true`) the request has the rights of that link alone, without an account and whoever else the caller is; "
+             "what needs a user, such as a fork, is 401. `X-Client-ID` names the program, and is recorded with the entries that it appends.",
     .routes = routes, .schemas = native_schemas, .params = params,
 };
