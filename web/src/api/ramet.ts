@@ -125,7 +125,8 @@ export const appendEntries = (id: string, entries: { role: Entry["role"]; text?:
   post<Appended>(at(id, "entries"), { entries });
 
 // Moves
-export const fork = (id: string, body: ForkIn, o?: Options) => post<Session>(at(id, "fork"), body, o);
+export const fork = (id: string, body: ForkIn, o?: Options) =>
+  post<Session>(at(id, "fork"), body, { asUser: true, ...o });
 export const rewind = (
   id: string,
   body: { at: At; cut?: CutPolicy; reason?: string } & Moving,

@@ -7,7 +7,7 @@
 // Every action changes the cache with the server's answer, never before it.
 
 import { create } from "zustand";
-import { errorText, get as read, path } from "../api/client";
+import { errorText, get as read, path, shareToken } from "../api/client";
 import * as ramet from "../api/ramet";
 import type { AgentInfo, Deleted, ForkIn, LiveEvent, Session, TagCount } from "../api/types";
 import {
@@ -262,6 +262,7 @@ export async function needSession(id: string): Promise<Session> {
 }
 
 export async function loadTags(): Promise<void> {
+  if (shareToken()) return; // a link shows none
   try {
     set({ tags: (await ramet.listTags()).tags });
   } catch {
@@ -271,7 +272,7 @@ export async function loadTags(): Promise<void> {
 
 /** anew: reload even if they are known. */
 export async function loadAgents(anew = false): Promise<void> {
-  if (get().agents.length > 0 && !anew) return;
+  if ((get().agents.length > 0 && !anew) || shareToken()) return; // a link shows none
   set({ agents: (await ramet.listAgents()).agents });
 }
 
