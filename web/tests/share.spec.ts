@@ -83,7 +83,7 @@ test('where people sign in, a link opens without an account, and forking asks fo
     await expect(messages(page)).toHaveCount(3);
 
     await page.getByRole('button', { name: 'Fork chat', exact: true }).click();
-    await expect(page.getByText('sign in to make one')).toBeVisible();
+    await expect(page.getByText('Sign in to fork this chat.')).toBeVisible();
     await page.getByRole('button', { name: 'Not now' }).click();
     await expect(page.getByLabel('API key')).toHaveCount(0);
     await expect(messages(page)).toHaveCount(3);

@@ -22,7 +22,7 @@ export function Gate({ children }: { children: ReactNode }) {
           <div className="dlg-login-over" role="dialog" aria-modal="true" aria-label="Sign in">
             <Login
               signIn={signIn}
-              why={wish ? "A fork belongs to somebody: sign in to make one." : "Your sign-in has ended. Drafts are kept."}
+              why={wish ? "Sign in to fork this chat." : "Your sign-in has ended. Drafts are kept."}
               onCancel={wish ? () => endWish(false) : undefined}
               onDone={() => {
                 endWish(true);
@@ -40,10 +40,12 @@ export function Gate({ children }: { children: ReactNode }) {
   if (signIn) return <Login signIn={signIn} why="Sign in to see your chats." onDone={() => undefined} />;
   if (ended)
     return (
-      <EmptyState title="This link has ended">
-        <p>The chat is as it was. Whoever shared it can make another link.</p>
-        <Button onClick={() => location.assign("/")}>Go to your chats</Button>
-      </EmptyState>
+      <main className="dlg-ended">
+        <EmptyState title="This link has ended">
+          <p>Whoever shared the chat can make another one.</p>
+          <Button onClick={() => location.assign("/")}>Go to your chats</Button>
+        </EmptyState>
+      </main>
     );
   if (error)
     return (
