@@ -428,6 +428,8 @@ typedef struct ramet_session {
     bool archived;
     bool deleted;    /* only in trees and ancestries: a placeholder, everything else is empty */
     int64_t expires; /* ephemeral: when it expires; 0 = never */
+    /* Only from ramet_session_find() with `deleted`: when it was deleted, or expired. */
+    int64_t deleted_at;
     int64_t created, updated;
     int64_t depth; /* forks above it */
     /* Only from ramet_session_get(): what the caller may do there. The caller's level in the tree;
@@ -496,6 +498,8 @@ typedef struct ramet_list_in {
      * seconds. Sessions archived before this time was recorded count as archived in 2020. */
     bool archived_when;
     int64_t archived_from, archived_to;
+    bool deleted; /* instead: deleted and expired sessions that the caller may restore, until gc
+                     removes them */
 } ramet_list_in;
 
 typedef struct ramet_session_list {

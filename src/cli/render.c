@@ -235,7 +235,8 @@ void sessions_grid(cli *c, const ramet_session *items, size_t n)
 {
     grid *t = grid_new(c, 6, 1);
     grid_right(t, 2);
-    grid_head(t, "ID", "TITLE", "ENTRIES", "AGENT", "UPDATED", "TAGS");
+    grid_head(t, "ID", "TITLE", "ENTRIES", "AGENT", n && items->deleted_at ? "DELETED" : "UPDATED",
+              "TAGS");
     for (size_t i = 0; i < n; i++) {
         const ramet_session *s = &items[i];
         grid_row(t);
@@ -250,7 +251,7 @@ void sessions_grid(cli *c, const ramet_session *items, size_t n)
         grid_cell(t, ST_OFF, title);
         grid_cell(t, ST_OFF, number_text(c, s->head.length));
         grid_cell(t, ST_OFF, s->agent.name ? s->agent.name : "");
-        grid_cell(t, ST_DIM, time_ago(c, s->updated));
+        grid_cell(t, ST_DIM, time_ago(c, s->deleted_at ? s->deleted_at : s->updated));
         grid_cell(t, ST_TAG, session_marks(c, s));
     }
     grid_print(t);

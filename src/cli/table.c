@@ -232,8 +232,10 @@ const command_def cli_commands[] = {
                        VALUE("title", 0, OPT_TEXT, "TEXT", "only with TEXT in the title, ignoring case"),
                        VALUE("sandbox", 0, OPT_TEXT, "NAME", "only in this sandbox"),
                        CHOICE("archived", 0, "HOW", "how to treat archived sessions", "exclude|include|only"),
+                       FLAG("deleted", 0, "instead: deleted and expired ones that you may restore, until gc"),
                        VALUE("cursor", 0, OPT_TEXT, "CURSOR", "continue from next_cursor of an earlier list")),
     .examples = EXAMPLES({"list --tag travel", "sessions tagged travel"},
+                         {"list --deleted", "what 'ramet restore' can bring back"},
                          {"list --json --all", "all sessions, for a program"}),
 },
 {

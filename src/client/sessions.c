@@ -76,6 +76,7 @@ ramet_status http_session_find(ramet_call *call, const ramet_list_in *in, ramet_
     target_add(&t, "title", in->title);
     target_add(&t, "sandbox", in->sandbox);
     target_add(&t, "archived", archived[in->archived]);
+    target_bool(&t, "deleted", in->deleted);
     TRY(ask(&t, "GET", NULL, &d));
     TRY(answer_has(c, &d, "sessions"));
     const form_list *list = answer_read(c, &d, &form_session_list);

@@ -143,6 +143,7 @@ const form_schema form_session = {
     F("metadata", OBJECT, "as given", AT(SETTINGS, metadata)),
     F("archived", BOOL, "hidden from lists that do not ask for archived sessions", AT(BOOL, archived)),
     F("expires_at", TIME, "when an ephemeral session is deleted", NUL, AT(TIME, expires)),
+    F("deleted_at", TIME, "in the list of deleted sessions: when it was deleted, or expired", AT(TIME, deleted_at), OMIT),
     F("created_at", TIME, "when it was created", AT(TIME, created)),
     F("updated_at", TIME, "when it last changed", AT(TIME, updated)),
     F("level", ENUM, "the caller's access level; only if the session is read alone", WORD(LEVELS, level), OMIT),

@@ -35,6 +35,7 @@ typedef struct request_caller {
     bool admin, auditor, indexer;
     const char *mode;  /* "local", "tokens", "oidc" */
     const char *share; /* token of a share link (X-Ramet-Share, or ?share=); NULL: none */
+    bool link;         /* it has the rights of its share link alone; `user` is made from the link */
     /* The agent that the request names, where the protocol has a header for it
      * (identity_rule.agent_header); NULL: none. `as_agent`: the agent itself is the client and may
      * use only its own sessions; `no_user`: it acts for no user. */

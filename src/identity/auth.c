@@ -9,6 +9,8 @@
  *       another one is refused, unless the rule lets a trusted client act for it.
  *   A2  A credential that is present and invalid is refused; no other credential is tried.
  *   A3  The reason goes to the log, never to the caller. The credential goes to neither.
+ *   A4  A request that asks for the rights of its share link alone has no others: no other
+ *       credential of it is read, in any mode.
  */
 #include "identity/auth.h"
 
@@ -154,6 +156,8 @@ static bool list_has(const char *list, const char *name)
 
 bool identity_has_role(const request_caller *caller, unsigned roles)
 {
+    if (caller->link)
+        return roles & ROLE_LINK;
     return caller->mode && ((roles & ROLE_USER) || ((roles & ROLE_CLIENT) && caller->client) ||
                             ((roles & ROLE_ADMIN) && caller->admin) ||
                             ((roles & ROLE_AUDITOR) && caller->auditor) ||
@@ -176,20 +180,27 @@ static bool role_fill(request *q, const char *role, bool listed)
     return true;
 }
 
-/* Fills q->caller. */
-static bool caller_fill(auth *a, request *q, const identity *id)
+/* The token of the request's share link; NULL: none. */
+static const char *share_token(request *q)
 {
-    const char *client = header_text(q, "X-Client-ID"), *share = header_text(q, "X-Ramet-Share");
-    if (client && !identity_id_valid(client))
-        return identity_refuse_id(q, "X-Client-ID");
+    const char *share = header_text(q, "X-Ramet-Share");
     if (!share)
         share = header_text(q, q->identity_rule->share_header);
     if (!share)
         share = request_query(q, "share");
+    return share && *share ? share : NULL;
+}
+
+/* Fills q->caller. */
+static bool caller_fill(auth *a, request *q, const identity *id)
+{
+    const char *client = header_text(q, "X-Client-ID");
+    if (client && !identity_id_valid(client))
+        return identity_refuse_id(q, "X-Client-ID");
     q->caller.user = id->user;
     q->caller.client = id->client ? id->client : client;
     q->caller.roles = id->roles ? id->roles : "";
-    q->caller.share = share && *share ? share : NULL;
+    q->caller.share = share_token(q);
     /* In local mode the default user owns the machine, and administers the store unless the setting
      * names another user. */
     bool own = a->mode == MODE_LOCAL && !*a->cfg->admins &&
@@ -218,6 +229,45 @@ static bool agent_fill(auth *a, request *q, const char *name, const char *user,
     q->caller.no_user = !user;
     q->caller.named = user != NULL;
     return caller_fill(a, q, &id);
+}
+
+/* ------------------------------------------------------------------ share links alone */
+
+static bool wants_link_alone(request *q)
+{
+    const char *only = header_text(q, "X-Ramet-Share-Only");
+    if (!only)
+        only = request_query(q, "share_only");
+    return q->identity_rule->link_alone && only && strcmp(only, "true") == 0;
+}
+
+/* The caller is whoever holds the link: no other credential is read, so that a page opened by a
+ * link can do what the link allows and nothing else, in every mode. Its user is made from the link
+ * and is a member of nothing. */
+static bool link_identify(auth *a, request *q)
+{
+    const char *client = header_text(q, "X-Client-ID"), *token = share_token(q);
+    ramet_share *share = NULL;
+    if (client && !identity_id_valid(client))
+        return identity_refuse_id(q, "X-Client-ID");
+    if (!token) {
+        request_fail(q, 400, "invalid_request", "share",
+                     "X-Ramet-Share-Only needs the token of a share link in X-Ramet-Share");
+        return false;
+    }
+    ramet_call *c = ramet_call_new(a->store, "link:", NULL);
+    ramet_status st = ramet_call_share(c, token, &share);
+    if (st == RAMET_OK)
+        q->caller.user = arena_printf(q->arena, "link:%s", share->id);
+    else
+        request_fail(q, ramet_status_http(st), ramet_status_code(st), "share", "%s",
+                     ramet_call_error(c)->message);
+    ramet_call_free(c);
+    q->caller.client = client;
+    q->caller.roles = "";
+    q->caller.share = token;
+    q->caller.link = true;
+    return st == RAMET_OK;
 }
 
 /* ------------------------------------------------------------------ local */
@@ -351,6 +401,8 @@ bool auth_identify(auth *a, request *q)
 {
     assert(q->identity_rule);
     q->caller = (request_caller){.mode = mode_names[a->mode]};
+    if (wants_link_alone(q))
+        return link_identify(a, q);
     return a->mode == MODE_LOCAL ? local_identify(a, q) : verified_identify(a, q);
 }
 

@@ -30,7 +30,9 @@ enum {
     ROLE_ADMIN = 1 << 19,   /* granted by a token or by the setting `admins` */
     ROLE_AUDITOR = 1 << 20, /* likewise, by `auditors` */
     ROLE_INDEXER = 1 << 21, /* likewise, by `indexers` */
-    ROLE_ALL = ROLE_ANYONE | ROLE_USER | ROLE_CLIENT | ROLE_ADMIN | ROLE_AUDITOR | ROLE_INDEXER
+    ROLE_LINK = 1 << 22,    /* also the holder of a share link that uses nothing but the link */
+    ROLE_ALL =
+        ROLE_ANYONE | ROLE_USER | ROLE_CLIENT | ROLE_ADMIN | ROLE_AUDITOR | ROLE_INDEXER | ROLE_LINK
 };
 
 /* Whether an identified caller has one of the roles. */
@@ -64,6 +66,8 @@ typedef struct identity_rule {
     const char *token_parameter;
     /* A header for the token of a share link, beside X-Ramet-Share; NULL: none. */
     const char *share_header;
+    /* Whether a request may use the rights of its share link alone (X-Ramet-Share-Only). */
+    bool link_alone;
     /* A header by which an agent names itself and acts on its own, or for a user; NULL: none. */
     const char *agent_header;
     /* Report a malformed request as such before refusing its caller: check the query before the

@@ -242,6 +242,7 @@ static void cors_headers(const server *s, request *q, const char *methods)
                        "A2A-Extensions, A2A-Version, Authorization, Content-Type, Idempotency-Key, "
                        "If-Match, If-None-Match, "
                        "Last-Event-ID, X-API-Key, X-Client-ID, X-Ramet-Position, X-Ramet-Share, "
+                       "X-Ramet-Share-Only, "
                        "X-Request-ID, X-User-Id");
     request_add_header(q, "Access-Control-Max-Age", "600");
 }

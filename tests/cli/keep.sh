@@ -128,8 +128,15 @@ END
 t 'rm: its id is kept for it' 5 new --id coach <<'END'
 ramet: session coach is deleted; restore it, or wait until gc has taken it
 END
+t 'rm: it is listed as deleted' 0 list --deleted <<'END'
+ID     TITLE     ENTRIES  AGENT   DELETED  TAGS
+coach  ╰ By bus        5  claude  now
+END
 t 'restore' 0 restore coach <<'END'
 restored coach: 5 entries on b2, last is m1
+END
+t 'restore: then it is not deleted' 0 list --deleted <<'END'
+nothing that you may restore is deleted
 END
 t 'rm: a tree, for programs' 0 rm trip --tree --yes --json <<'END'
 {"sessions":["trip","coach"],"entries":9,"dry_run":false}
@@ -190,6 +197,8 @@ t 'gc: for programs' 0 gc --grace 0s --json <<'END'
 END
 t 'gc: then it cannot be restored' 3 restore coach <<'END'
 ramet: there is no session coach to restore
+END
+t 'gc: then it is not listed as deleted' 0 list --deleted -q <<'END'
 END
 t 'fsck' 0 fsck <<'END'
 ✓ 2 trees, 2 sessions, 3 branches, 6 entries: no faults in TIME

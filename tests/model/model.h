@@ -389,6 +389,8 @@ bool m_holds(const m_session *s, const m_entry *e);
  * or its first words. */
 void m_words(const m_session *s, char *out, size_t size);
 void m_shown_title(const m_session *s, char *out, size_t size);
+/* Deleted or expired, not collected, and the user may restore it. */
+bool m_restorable(const model *m, const m_session *s, const char *user);
 bool m_listed(const model *m, const m_session *s, const char *user, const ramet_list_in *in);
 
 /* ---- model_retention.c: holds and rules */

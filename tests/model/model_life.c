@@ -240,6 +240,11 @@ static bool may_restore(const m_session *s, const char *user)
            (s->visibility != RAMET_PRIVATE && m_tree_level(s->tree, user) >= RAMET_MANAGER);
 }
 
+bool m_restorable(const model *m, const m_session *s, const char *user)
+{
+    return m_gone(m, s) && !s->purged && m_visible(s, user) && may_restore(s, user);
+}
+
 m_set model_restore(model *m, const char *user, const char *id, bool tree, m_answer *out)
 {
     m_session *s = model_find(m, id);

@@ -224,7 +224,7 @@ void m_shown_title(const m_session *s, char *out, size_t size)
 bool m_listed(const model *m, const m_session *s, const char *user, const ramet_list_in *in)
 {
     char title[2048];
-    if (!m_shown(m, s, user))
+    if (in->deleted ? !m_restorable(m, s, user) : !m_shown(m, s, user))
         return false;
     if (in->owner && strcmp(in->owner, s->owner) != 0)
         return false;

@@ -27,6 +27,9 @@ static void list_compare(world *w, const ramet_session_list *got, const ramet_li
             world_fail(w, "list.n", "'%s' is missing after %zu", s->id, n);
             return;
         }
+        if (in->deleted)
+            same_time(w, "session.deleted_at", got->items[n].deleted_at,
+                      s->deleted ? s->deleted_at : s->expires);
         same_session(w, &got->items[n++], s, w->user, false);
     }
     same_int(w, "list.n", (int64_t)got->n, (int64_t)n);
@@ -54,6 +57,7 @@ void run_list(world *w, const op *o)
                                  : o->a[A_TITLE] == 3 ? "birch"
                                                       : NULL,
                         .archived = (ramet_archived)o->a[A_ARCH],
+                        .deleted = o->a[A_K] % 4 == 3,
                         .cursor = o->a[A_K] == 31 ? "no cursor" : NULL};
     if (of)
         snprintf(w->list_tree, sizeof w->list_tree, "%s", of->tree->id);

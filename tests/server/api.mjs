@@ -682,7 +682,14 @@ test('deleting tells what goes, and can be taken back', async () => {
   assert.deepEqual([gone.status, gone.body], [200, { sessions: ['d1'], entries: 1, dry_run: false }]);
   await bad(s, 'GET', 'sessions/d1', {}, 404, 'session_not_found');
   await bad(s, 'POST', 'sessions', post({ id: 'd1' }), 409, 'session_deleted');
+  const tree = `sessions?deleted=true&tree=${(await good(s, 'GET', 'sessions/d')).tree_id}`;
+  const listed = (await good(s, 'GET', tree)).sessions;
+  assert.deepEqual(listed.map((x) => [x.id, x.head.length]), [['d1', 3]]);
+  assert.ok(listed[0].deleted_at >= listed[0].created_at, listed[0].deleted_at);
+  assert.deepEqual((await good(s, 'GET', tree, { user: 'ann' })).sessions, []);
   assert.equal((await good(s, 'POST', 'sessions/d1/restore')).id, 'd1');
+  assert.deepEqual((await good(s, 'GET', tree)).sessions, []);
+  await bad(s, 'GET', 'sessions?deleted=yes', {}, 400, 'invalid_request', 'deleted');
   await good(s, 'DELETE', 'sessions/d?tree=true');
   await good(s, 'POST', 'sessions/d/restore', post({ tree: true }));
   await good(s, 'GET', 'sessions/d1');

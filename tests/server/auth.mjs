@@ -271,6 +271,65 @@ test('tokens: a share link works beside a token, by header and by query', async 
   assert.equal(await status(s, {}, `sessions/a?share=${share.token}`), 401);
 });
 
+/** What the holder of a link may do with nothing but the link: `own` is what the caller would have beside it. */
+async function linkAlone(s, ann, own = {}) {
+  await newSession(s, { id: 'a' }, ann);
+  await newSession(s, { id: 'other' }, ann);
+  await append(s, 'a', ['hello'], ann);
+  const [entry] = (await must(s, 'GET', 'sessions/a/entries', ann)).entries;
+  const read = await must(s, 'POST', 'sessions/a/shares', { ...ann, json: {} });
+  const write = await must(s, 'POST', 'sessions/a/shares', { ...ann, json: { write: true } });
+  const by = (link, more = {}) => ({ ...own, ...more, headers: { 'X-Ramet-Share': link.token, 'X-Ramet-Share-Only': 'true' } });
+  const session = await must(s, 'GET', 'sessions/a', by(read));
+  assert.deepEqual([session.level, session.head.length], ['reader', 1]);
+  assert.equal((await must(s, 'GET', 'sessions/a/entries', by(read))).entries.length, 1);
+  assert.equal(await status(s, own, `sessions/a/entries?share=${read.token}&share_only=true`), 200);
+  const me = await must(s, 'GET', 'me', by(read));
+  assert.deepEqual([me.user, me.admin], [`link:${read.id}`, false]);
+  // Nothing else, whoever else the caller is.
+  assert.equal(await status(s, by(read), 'sessions/other'), 404);
+  for (const path of ['sessions', 'agents', 'tags', 'store', 'templates', 'sessions/a/shares', 'sessions/a/members', 'export'])
+    assert.equal(await status(s, by(read), path), 401, path);
+  const post = async (link, path, json) => (await call(s, 'POST', path, by(link, { json }))).status;
+  assert.equal(await post(read, '/ramet/v1/sessions/a/messages', { text: 'x' }), 403);
+  assert.equal(await post(read, '/ramet/v1/sessions/a/rewind', { at: { entry_id: entry.id, side: 'before' } }), 403);
+  for (const link of [read, write]) {
+    assert.equal(await post(link, '/ramet/v1/sessions', {}), 401);
+    assert.equal(await post(link, '/ramet/v1/sessions/a/fork', {}), 401);
+    assert.equal(await post(link, '/ramet/v1/sessions/a/fan-out', { text: 'x', agents: ['echo'] }), 401);
+    assert.equal(await post(link, '/ramet/v1/sessions/a/messages', { text: 'x', fork: {} }), 401);
+  }
+  // A link for writing writes.
+  assert.equal(await post(write, '/ramet/v1/sessions/a/messages', { text: 'by link' }), 200);
+  const { entries } = await must(s, 'GET', 'sessions/a/entries', by(write));
+  assert.deepEqual(entries.map((e) => [e.text, e.author]).slice(1), [['by link', `link:${write.id}`], ['by link', 'echo']]);
+  // An ended link opens nothing.
+  assert.equal((await call(s, 'DELETE', `/ramet/v1/sessions/a/shares/${read.id}`, ann)).status, 204);
+  assert.equal(await status(s, by(read), 'sessions/a'), 404);
+  assert.equal(await status(s, by(read), 'me'), 404);
+  assert.equal(await status(s, { ...own, headers: { 'X-Ramet-Share-Only': 'true' } }, 'me'), 400);
+  assert.equal(await status(s, by({ token: 'rms_wrong' }), 'me'), 404);
+}
+
+test('tokens: a share link alone opens its session without an account', async () => {
+  const db = scratch('store.db');
+  const ann = (await key(db, '--user', 'ann')).token;
+  const s = await start({ db, args: ['--auth', 'tokens'] });
+  await linkAlone(s, { token: ann });
+});
+
+test('tokens: a share link alone is all that a request has, also with the key of the owner', async () => {
+  const db = scratch('store.db');
+  const ann = (await key(db, '--user', 'ann')).token;
+  const s = await start({ db, args: ['--auth', 'tokens'] });
+  await linkAlone(s, { token: ann }, { token: ann });
+});
+
+test('local: a share link alone is all that a request has, also of the default user', async () => {
+  const s = await start({});
+  await linkAlone(s, {});
+});
+
 // ------------------------------------------------------------------ tokens in a browser
 
 const jar = (r) => (r.headers.getSetCookie?.() ?? []).map((c) => c.split(';')[0]).filter((c) => !c.endsWith('=')).join('; ');
@@ -428,6 +487,12 @@ test('oidc: every algorithm that is allowed', () => withIssuer(async (issuer) =>
   const few = await trusting(issuer, { args: ['--oidc-algorithms', 'ES256'] });
   assert.equal(await status(few, { token: issuer.token({}, { key: issuer.keys[6] }) }), 200);
   for (const i of [0, 3, 7]) assert.equal(await status(few, { token: issuer.token({}, { key: issuer.keys[i] }) }), 401, algorithms[i]);
+}));
+
+test('oidc: a share link alone opens its session without an account, and is all that a request has', () => withIssuer(async (issuer) => {
+  const ann = { token: issuer.token({ sub: 'ann' }) };
+  await linkAlone(await trusting(issuer), ann);
+  await linkAlone(await trusting(issuer), ann, ann);
 }));
 
 test('oidc: forged tokens', () => withIssuer(async (issuer) => {

@@ -133,6 +133,50 @@ Test(gc, restore_brings_back_one_or_all_of_a_delete)
     cr_assert_str_eq(ids("s"), "a b c d");
 }
 
+static const char *restorable(ramet_call *c, int64_t *when)
+{
+    static char text[512];
+    ramet_session_list list;
+    text[0] = 0;
+    ok_for(c, ramet_session_find(c, &(ramet_list_in){.deleted = true}, &list));
+    for (size_t i = 0; i < list.n; i++) {
+        size_t have = strlen(text);
+        snprintf(text + have, sizeof text - have, "%s%s", have ? " " : "", list.items[i].id);
+        cr_assert_gt(list.items[i].deleted_at, 0);
+        if (when)
+            *when = list.items[i].deleted_at;
+    }
+    return text;
+}
+
+Test(gc, deleted_sessions_are_listed_for_those_who_may_restore_them)
+{
+    family();
+    join("s", "bob", RAMET_WRITER);
+    join("s", "meg", RAMET_MANAGER);
+    ramet_session *own, *side;
+    ok_for(as("bob"),
+           ramet_fork(as("bob"), "s", &(ramet_fork_in){.id = "p", .visibility = RAMET_PRIVATE},
+                      &own, NULL));
+    ok(ramet_fork(T.call, "s", &(ramet_fork_in){.id = "e", .ephemeral_us = DAY}, &side, NULL));
+    cr_assert_str_eq(restorable(T.call, NULL), "");
+    drop("g");
+    drop("p");
+    int64_t when = 0, dropped = T.now;
+    cr_assert_str_eq(restorable(as("meg"), NULL), "g", "not what is private to another");
+    cr_assert_str_eq(restorable(as("bob"), &when), "p", "a writer restores only his own");
+    cr_assert_eq(when, dropped);
+    cr_assert_str_eq(restorable(as("eve"), NULL), "");
+    tick(DAY);
+    cr_assert_str_eq(restorable(as("meg"), NULL), "e g", "it has expired");
+    ramet_session *back;
+    ok_for(as("meg"), ramet_session_restore(as("meg"), "g", false, &back));
+    cr_assert_str_eq(restorable(T.call, NULL), "e p");
+    tick(7 * DAY + 2 * SECOND);
+    cr_assert_eq(collect(false).sessions, 2);
+    cr_assert_str_eq(restorable(T.call, NULL), "", "gc has taken them");
+}
+
 Test(gc, a_restored_session_is_as_it_was)
 {
     family();

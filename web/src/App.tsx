@@ -125,7 +125,7 @@ function Frame() {
   useCommands({ "view.sidebar": toggle, "chat.new": newChat });
 
   return (
-    <div className={cx("frame", open && "frame-open")}>
+    <div className={cx("frame", open && "frame-open", shared && "frame-shared")}>
       {!shared && (
         <aside className="frame-side" aria-label="Chats" inert={!open}>
           <Sidebar currentId={route.view === "chat" ? route.id : ""} onNavigate={close} />

@@ -125,6 +125,50 @@ test('the same message to several agents, side by side', async ({ page, api }) =
   await expect(composer(page)).toHaveValue('');
 });
 
+test('the answers of several agents are named by these, whatever their chats are called', async ({ page, api }) => {
+  await page.goto('/');
+  await composer(page).fill('which is best?');
+  await page.getByRole('button', { name: 'Ask several agents' }).click();
+  await page.getByRole('button', { name: 'Ask 3 agents' }).click();
+  await expect(page).toHaveURL(/\/compare\?side=.*side=.*side=/);
+  const agents = ['echo', 'second', 'third'];
+  for (const agent of agents) await expect(page.locator('.side-row').filter({ hasText: agent })).toHaveCount(1);
+  const forks = (await api.get('sessions')).sessions.filter((one: { forked_from: object | null }) => one.forked_from);
+  expect(forks).toHaveLength(3);
+  for (const [i, fork] of forks.entries()) await api.patch(`sessions/${fork.id}`, { title: `Title ${i}` });
+  await expect(page.locator('.side-row').filter({ hasText: 'Title 2' })).toBeVisible();
+  await page.reload();
+  for (const agent of agents) {
+    await expect(page.getByRole('columnheader').getByRole('link', { name: agent, exact: true })).toBeVisible();
+    await expect(page.getByRole('radio', { name: agent, exact: true })).toBeVisible();
+  }
+  // What all of them answered is shown once.
+  await expect(page.getByRole('article', { name: /^(echo|second|third)(, (echo|second|third)){2}$/ })).toBeVisible();
+});
+
+test('an agent that cannot be asked is named, and leaves no chat behind', async ({ page, api, allow }) => {
+  allow(/429/);
+  let refused = 0;
+  const full = { status: 429, json: { code: 'too_busy', error: 'too many turns run already' } };
+  await page.route('**/regenerate', (route) =>
+    refused < 3 || route.request().postDataJSON().agent === 'third' ? (refused++, route.fulfill(full)) : route.continue(),
+  );
+  await page.goto('/');
+  await composer(page).fill('which is best?');
+  await page.getByRole('button', { name: 'Ask several agents' }).click();
+  await page.getByRole('button', { name: 'Ask 3 agents' }).click();
+  await expect(page.getByText('too many turns run already')).toBeVisible();
+  expect((await api.get('sessions')).sessions).toHaveLength(1);
+  // Again: the question is not asked twice, and those that can be asked are.
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await expect(page).toHaveURL(/\/compare\?side=[^&]+&side=[^&]+$/);
+  await expect(page.getByText('third: too many turns run already')).toBeVisible();
+  await expect(page.getByRole('radio', { name: 'second' })).toBeVisible();
+  const { sessions } = await api.get('sessions');
+  expect(sessions).toHaveLength(3);
+  for (const one of sessions) expect((await api.get(`sessions/${one.id}/entries`)).entries.filter((e: { role: string }) => e.role === 'user')).toHaveLength(1);
+});
+
 test('as many agents as are ticked are asked; each is named; one that failed says why', async ({ page, api }) => {
   await page.goto('/');
   await composer(page).fill('/slow 100\n/fail after 9 the model is gone\nSome **bold** words and then many more of them follow');

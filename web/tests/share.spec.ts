@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Share links and members.
-import { act, expect, messages, type Page, test } from './lib';
+import { execFileSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { act, answered, composer, expect, messages, type Page, startServer, test } from './lib';
+
+const RAMET = process.env.RAMET ?? join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'build', 'ramet');
 
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Share' });
 
@@ -41,6 +46,109 @@ test('a link opens the chat for somebody else, until it is ended', async ({ page
   await links.getByRole('button', { name: 'End link' }).click();
   await expect(links).toContainText('No link is open.');
   await expect(links.getByRole('textbox', { name: 'New link' })).toHaveCount(0);
+});
+
+/** A key for a user of a server that wants one. */
+const makeKey = (db: string, user: string) =>
+  /rmt_\S+/.exec(execFileSync(RAMET, ['--db', db, 'token', 'create', '--user', user], { encoding: 'utf8' }))![0];
+
+/** Calls the API with a key. */
+const keyed = (url: string, token: string) => async (method: string, path: string, json?: unknown) => {
+  const answer = await fetch(`${url}/ramet/v1/${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${token}`, ...(json === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    body: json === undefined ? undefined : JSON.stringify(json),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer.status === 204 ? undefined : await answer.json();
+};
+
+test('where people sign in, a link opens without an account, and forking asks for a sign-in', async ({ another }) => {
+  const server = await startServer(['--auth', 'tokens']);
+  const context = await another({ extraHTTPHeaders: {}, baseURL: server.url });
+  try {
+    const [ann, bob] = [makeKey(server.db, 'ann'), makeKey(server.db, 'bob')];
+    const call = keyed(server.url, ann);
+    const { id } = await call('POST', 'sessions', { title: 'Shared' });
+    await call('POST', `sessions/${id}/entries`, { entries: [{ role: 'user', text: 'Hello?' }, { role: 'assistant', text: 'Hello, world.' }] });
+    const link = await call('POST', `sessions/${id}/shares`, {});
+    const page = await context.newPage();
+    await page.goto(`/chat/${id}?share=${link.token}`);
+    await expect(messages(page)).toHaveCount(2);
+    await expect(page.getByRole('textbox', { name: 'Message', exact: true })).toHaveCount(0);
+    await expect(page.getByText('You may read this chat.')).toBeVisible();
+
+    // It follows what is said there.
+    await call('POST', `sessions/${id}/entries`, { entries: [{ role: 'user', text: 'And now?' }] });
+    await expect(messages(page)).toHaveCount(3);
+
+    await page.getByRole('button', { name: 'Fork chat', exact: true }).click();
+    await expect(page.getByText('Sign in to fork this chat.')).toBeVisible();
+    await page.getByRole('button', { name: 'Not now' }).click();
+    await expect(page.getByLabel('API key')).toHaveCount(0);
+    await expect(messages(page)).toHaveCount(3);
+    await page.getByRole('button', { name: 'Fork chat', exact: true }).click();
+    await page.getByLabel('API key').fill(bob);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('dialog', { name: 'Fork chat' }).getByRole('button', { name: 'Fork', exact: true }).click();
+    await expect(page.getByRole('button', { name: 'New chat' })).toBeVisible();
+    await expect(messages(page)).toHaveCount(3);
+    const [fork] = (await keyed(server.url, bob)('GET', 'sessions')).sessions;
+    expect(fork).toMatchObject({ owner: 'bob', visibility: 'private' });
+  } finally {
+    await context.close();
+    await server.stop();
+  }
+});
+
+test('a link that was made for writing writes without an account, as a guest; an ended one says so', async ({ another, allow }) => {
+  allow(/404/);
+  const server = await startServer(['--auth', 'tokens']);
+  const context = await another({ extraHTTPHeaders: {}, baseURL: server.url });
+  try {
+    const call = keyed(server.url, makeKey(server.db, 'ann'));
+    const { id } = await call('POST', 'sessions', { title: 'Shared', agent: 'echo' });
+    await call('POST', `sessions/${id}/entries`, { entries: [{ role: 'user', text: 'Hello?' }] });
+    const link = await call('POST', `sessions/${id}/shares`, { write: true });
+    const page = await context.newPage();
+    await page.goto(`/chat/${id}?share=${link.token}`);
+    await expect(messages(page)).toHaveCount(1);
+    await composer(page).fill('by a guest');
+    await page.keyboard.press('Enter');
+    await expect(messages(page)).toHaveCount(3);
+    await answered(page);
+    await expect(page.getByRole('button', { name: 'Attach files' })).toHaveCount(0);
+    const { entries } = await call('GET', `sessions/${id}/entries`);
+    expect(entries.slice(1).map((entry: { text: string; author: string }) => [entry.text, entry.author])).toEqual([
+      ['by a guest', `link:${link.id}`],
+      ['by a guest', 'echo'],
+    ]);
+    await call('DELETE', `sessions/${id}/shares/${link.id}`);
+    await page.reload();
+    await expect(page.getByText('This link has ended')).toBeVisible();
+  } finally {
+    await context.close();
+    await server.stop();
+  }
+});
+
+test('where nobody signs in, a page that a link opened has the rights of the link alone', async ({ page, api, server }) => {
+  const id = await api.chat('Shared', ['Hello?', 'Hello, world.']);
+  const other = await api.chat('Other', ['Secret?']);
+  const link = await api.post(`sessions/${id}/shares`);
+  const alone: (string | undefined)[] = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/ramet/v1/')) alone.push(request.headers()['x-ramet-share-only']);
+  });
+  // The owner's own browser.
+  await page.goto(`${server.url}/chat/${id}?share=${link.token}`);
+  await expect(messages(page)).toHaveCount(2);
+  await expect(page.getByText('You may read this chat.')).toBeVisible();
+  await expect(composer(page)).toHaveCount(0);
+  expect(new Set(alone)).toEqual(new Set(['true']));
+  // Without the header the owner is the owner.
+  await page.goto(`/chat/${other}`);
+  await expect(composer(page)).toBeVisible();
 });
 
 test('members are added, raised and removed, a tree is handed over, a chat made private', async ({ page, api, user }) => {

@@ -178,6 +178,43 @@ test('deleting says what goes, and is undone', async ({ page, api }) => {
   await expect(page).toHaveURL(new RegExp(id));
 });
 
+test('deleted chats are listed until they are removed for good, and restored from there', async ({ page, api }) => {
+  const here = await api.chat('Here', ['x']);
+  const early = await api.chat('Early', ['a', 'b'], { tags: ['cheap'] });
+  const late = await api.chat('Late', ['a']);
+  await api.patch(`sessions/${late}`, { archived: true });
+  await api.delete(`sessions/${early}`);
+  await page.goto('/chat/' + here);
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Deleted' }).click();
+  const list = page.getByRole('region', { name: 'Deleted chats' });
+  const restore = list.getByRole('button', { name: /^Restore / });
+  await expect(restore).toHaveText(['Restore']);
+  await expect(list).toContainText('Early');
+  // What is deleted meanwhile comes to the top, archived or not.
+  await api.delete(`sessions/${late}`);
+  await expect(restore.first()).toHaveAccessibleName('Restore Late');
+  await expect(restore).toHaveCount(2);
+
+  // By keyboard; the focus stays in the list.
+  await restore.first().focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(list.getByRole('button', { name: 'Restore Early' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('Restored “Early”')).toBeVisible();
+  await expect(restore).toHaveCount(1);
+  await expect(restore).toBeFocused();
+  expect(await api.texts(early)).toEqual(['a', 'b']);
+
+  // One that somebody else restores leaves the list.
+  await api.post(`sessions/${late}/restore`);
+  await expect(page.getByText('Nothing is deleted')).toBeVisible();
+  await page.getByRole('button', { name: 'Open', exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(early));
+  await page.getByRole('button', { name: 'Remove filter deleted' }).click();
+  await expect(row(page, 'Early')).toBeVisible();
+});
+
 test('a chat is deleted with its forks, and all come back', async ({ page, api }) => {
   const { root, below } = await family(api);
   await page.goto('/chat/' + below);

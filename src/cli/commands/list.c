@@ -48,7 +48,8 @@ static ramet_status list_read(cli *c, ramet_list_in *in, int64_t left, const cha
     else if (all.n)
         sessions_grid(c, all.items, all.n);
     else if (!c->json)
-        cli_note(c, "no sessions; 'ramet new' makes one");
+        cli_note(c, in->deleted ? "nothing that you may restore is deleted"
+                                : "no sessions; 'ramet new' makes one");
     return RAMET_OK;
 }
 
@@ -70,6 +71,7 @@ int cmd_list(cli *c)
     in.sandbox = opt_text(c, "sandbox");
     in.cursor = opt_text(c, "cursor");
     in.archived = archived_option(c);
+    in.deleted = opt_flag(c, "deleted");
     if (c->json)
         json_list_begin(c, "sessions");
     int64_t left = opt_flag(c, "all") ? INT64_MAX : opt_count(c, "limit", 50);

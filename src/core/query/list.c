@@ -13,6 +13,7 @@
 #include "core/columns.h"
 #include "core/handle.h"
 #include "core/model/branch.h"
+#include "core/session/life.h"
 #include "core/session/session.h"
 #include "core/session/session_open.h"
 #include "core/session/session_show.h"
@@ -167,6 +168,15 @@ static bool archive_lets(const ramet_list_in *in, int64_t archived)
                                                   : in->archived != RAMET_ARCHIVED_ONLY || archived;
 }
 
+/* Whether a session is there for the list: the living ones or, if they are asked for, the deleted
+ * ones that can be restored. `level`: the caller's in its tree. */
+static bool life_lets(const lister *l, ramet_level level, const session_access *s)
+{
+    if (l->in->deleted)
+        return session_restorable(l->tx, level, s);
+    return !session_gone(l->tx, s) && session_seen(l->tx, level, s);
+}
+
 /* When a session of the tree, among those that the list could show, was last touched. */
 static int64_t latest_in(lister *l, int64_t tree)
 {
@@ -180,14 +190,14 @@ static int64_t latest_in(lister *l, int64_t tree)
     q_int(q, 1, tree);
     while (q_row(q)) {
         const char *owner = q_col_text(q, 0);
-        session_access s = {.owner = owner ? owner : "",
+        session_access s = {.tree = tree,
+                            .owner = owner ? owner : "",
                             .visibility = col_visibility(q, 1),
                             .deleted = q_col_int(q, 3),
                             .expires = q_col_int(q, 4),
                             .purging = col_purging(q, 5)};
         int64_t at = q_col_int(q, 6);
-        if (!session_gone(tx, &s) && session_seen(tx, level, &s) &&
-            archive_lets(l->in, q_col_int(q, 2)) && at > *known)
+        if (life_lets(l, level, &s) && archive_lets(l->in, q_col_int(q, 2)) && at > *known)
             *known = at;
     }
     map_put(l->keep, &l->latest, tree, known);
@@ -226,7 +236,10 @@ static bool lineage_fits(lister *l, const session_full *s)
 static bool wanted(lister *l, const session_full *s)
 {
     const ramet_list_in *in = l->in;
-    if (session_gone(l->tx, &s->access) || !session_visible(l->tx, &s->access))
+    /* Look the level up only where it matters. */
+    bool by_level = l->tx->call->user && s->visibility != RAMET_PRIVATE;
+    if (session_gone(l->tx, &s->access) != in->deleted ||
+        !life_lets(l, by_level ? level_in(l->tx, s->tree) : RAMET_NO_LEVEL, &s->access))
         return false;
     if (!archive_lets(in, s->archived))
         return false;
@@ -314,6 +327,10 @@ static ramet_status find_run(lister *l, int limit, list_spot at, ramet_session_l
     }
     out->items = arena_array(tx->arena, page.n + 1, sizeof *out->items);
     session_fill_all(tx, page.items, page.n, out->items);
+    for (size_t i = 0; i < page.n && l->in->deleted; i++) {
+        const session_full *s = &page.items[i];
+        out->items[i].deleted_at = s->deleted ? s->deleted : s->expires;
+    }
     out->n = page.n;
     return txn_status(tx);
 }

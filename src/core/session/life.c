@@ -164,10 +164,16 @@ typedef struct restore_job {
 } restore_job;
 
 /* Its owner, or a manager of the tree; for a private session only its owner. */
-static bool may_restore(txn *tx, const session_full *s)
+static bool may_restore(const txn *tx, ramet_level level, const session_access *s)
 {
     return !tx->call->user || strcmp(s->owner, tx->call->user) == 0 ||
-           (s->visibility != RAMET_PRIVATE && level_in(tx, s->tree) >= RAMET_MANAGER);
+           (s->visibility != RAMET_PRIVATE && level >= RAMET_MANAGER);
+}
+
+bool session_restorable(const txn *tx, ramet_level level, const session_access *s)
+{
+    return !s->purging && session_gone(tx, s) && session_seen(tx, level, s) &&
+           may_restore(tx, level, s);
 }
 
 static ramet_status restore_access(txn *tx, const char *id, session_full *s)
@@ -181,7 +187,7 @@ static ramet_status restore_access(txn *tx, const char *id, session_full *s)
     if (!session_visible(tx, &s->access))
         return call_fail(tx->call, RAMET_HIDDEN, "session", "there is no session %s to restore",
                          id);
-    if (!may_restore(tx, s))
+    if (!may_restore(tx, level_in(tx, s->tree), &s->access))
         return call_fail(tx->call, RAMET_FORBIDDEN, "session",
                          "restoring needs the session's owner or a manager of the tree");
     return RAMET_OK;
@@ -203,10 +209,12 @@ static ramet_status restore_run(txn *tx, void *arg)
     access_changed(tx, s.tree);
     if (j->tree && s.delete_op) {
         row_list all = {0};
+        ramet_level level = level_in(tx, s.tree);
         sessions_of_tree(tx, s.tree, &all);
         for (size_t i = 0; i < all.n; i++) {
             const session_full *o = &all.items[i];
-            if (o->no != s.no && o->delete_op == s.delete_op && !o->purging && may_restore(tx, o))
+            if (o->no != s.no && o->delete_op == s.delete_op && !o->purging &&
+                may_restore(tx, level, &o->access))
                 bring_back(tx, o);
         }
     }

@@ -520,12 +520,20 @@ static void position_answer(request *q)
         request_add_header(q, "X-Ramet-Position", ramet_position_text(at, text));
 }
 
+void face_refuse_link(request *q)
+{
+    request_fail(q, 401, "unauthenticated", NULL,
+                 "a share link alone does not allow this; sign in, and leave out share_only");
+}
+
 bool face_check_role(request *q)
 {
     const identity_rule *rule = q->identity_rule;
     if ((q->roles & ROLE_ANYONE) || identity_has_role(&q->caller, q->roles))
         return true;
-    if (rule && rule->refuse_role)
+    if (q->caller.link)
+        face_refuse_link(q);
+    else if (rule && rule->refuse_role)
         rule->refuse_role(q, q->roles);
     else
         request_fail(q, 403, "forbidden", NULL, "%s",

@@ -232,6 +232,8 @@ bool face_check_query(request *q);
 bool face_check_body(request *q);
 /* Whether the client has one of the roles of the route. False: the answer is filled in. */
 bool face_check_role(request *q);
+/* Answers a caller that uses a share link alone where a user is needed (401). */
+void face_refuse_link(request *q);
 /* Whether the share link sent with a body is valid. Without a body, face_call() checks it. False:
  * the answer is filled in. */
 bool face_check_share(request *q);

@@ -102,7 +102,8 @@ static bool check_parameter(request *q, const form_field *f, const char *value)
 /* Parameters that identify the client, on any route. */
 static bool names_caller(const char *name)
 {
-    return strcmp(name, "user_id") == 0 || strcmp(name, "share") == 0;
+    return strcmp(name, "user_id") == 0 || strcmp(name, "share") == 0 ||
+           strcmp(name, "share_only") == 0;
 }
 
 static bool check_pair(request *q, size_t i)

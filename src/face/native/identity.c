@@ -6,4 +6,5 @@
 
 const identity_rule native_identity = {
     .local_order = {USER_FROM_BEARER, USER_FROM_QUERY, USER_FROM_HEADER, USER_FROM_SETTING},
+    .link_alone = true,
 };

@@ -75,7 +75,8 @@ void api_sessions_list(request *q)
                         .tree = request_query(q, "tree"),
                         .title = request_query(q, "title"),
                         .sandbox = request_query(q, "sandbox"),
-                        .archived = archived_of(request_query(q, "archived"))};
+                        .archived = archived_of(request_query(q, "archived")),
+                        .deleted = face_query_bool(q, "deleted")};
     if (!c)
         return;
     if (ramet_session_find(c, &in, &found) == RAMET_OK)

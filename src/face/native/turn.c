@@ -136,6 +136,10 @@ void api_message_post(request *q)
     in.turn.entries = &message;
     in.turn.n = 1;
     if (face_member(q, "fork")) {
+        if (q->caller.link) {
+            face_refuse_link(q);
+            return;
+        }
         if (!api_fork_in(q, face_member(q, "fork"), &fork))
             return;
         fork.expected_head = face_expected_head(q);

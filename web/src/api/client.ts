@@ -38,6 +38,8 @@ export type Options = {
   raw?: Blob;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** On a page that a share link opened: as the user, beside the link. */
+  asUser?: boolean;
   /** Of a POST; made when not given. Keep it over the tries of one intent. */
   key?: string;
 };
@@ -46,7 +48,8 @@ let share: string | null =
   typeof location === "undefined" ? null : new URLSearchParams(location.search).get("share");
 let unauthenticated: (() => void) | null = null;
 
-/** The token of the share link that the page was opened with, sent with every call. */
+/** The token of the share link that the page was opened with. Every call has the rights of the link alone, but for
+ * those that need a user (`asUser`). */
 export const setShareToken = (token: string | null) => {
   share = token;
 };
@@ -80,15 +83,17 @@ export const urlOf = (to: string, query?: Query): string => {
   return BASE + to + (text ? "?" + text : "");
 };
 
-export const headersOf = (extra?: Record<string, string>): Record<string, string> => ({
+export const headersOf = (extra?: Record<string, string>, asUser = false): Record<string, string> => ({
   "X-Client-ID": "ramet-page",
   ...(share ? { "X-Ramet-Share": share } : {}),
+  ...(share && !asUser ? { "X-Ramet-Share-Only": "true" } : {}),
   ...extra,
 });
 
 export const errorOf = async (answer: Response): Promise<ApiError> => {
   const body = (await answer.json().catch(() => ({}))) as Record<string, unknown>;
-  if (answer.status === 401) unauthenticated?.();
+  // A visitor with a link is asked to sign in before what needs it (needUser).
+  if (answer.status === 401 && !share) unauthenticated?.();
   return new ApiError(
     answer.status,
     typeof body.code === "string" ? body.code : "http_" + answer.status,
@@ -110,7 +115,7 @@ const mayTryAgain = (method: string, status: number) =>
 
 /** The answer when it is a success; throws ApiError, or AbortError when the caller gave up. */
 export const request = async (method: string, to: string, o: Options = {}): Promise<Response> => {
-  const headers = headersOf(o.headers);
+  const headers = headersOf(o.headers, o.asUser);
   if (o.body !== undefined) headers["Content-Type"] = "application/json";
   if (o.raw) headers["Content-Type"] = o.raw.type || "application/octet-stream";
   if (method === "POST") headers["Idempotency-Key"] = o.key ?? newKey();

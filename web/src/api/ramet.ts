@@ -46,6 +46,8 @@ export type SessionQuery = {
   title?: string;
   owner?: string;
   archived?: "exclude" | "include" | "only";
+  /** Instead: deleted ones that the caller may restore. */
+  deleted?: boolean;
 };
 export const listSessions = (query: SessionQuery = {}, signal?: AbortSignal) =>
   get<Page<"sessions", Session>>("/sessions", query, signal);
@@ -123,7 +125,8 @@ export const appendEntries = (id: string, entries: { role: Entry["role"]; text?:
   post<Appended>(at(id, "entries"), { entries });
 
 // Moves
-export const fork = (id: string, body: ForkIn, o?: Options) => post<Session>(at(id, "fork"), body, o);
+export const fork = (id: string, body: ForkIn, o?: Options) =>
+  post<Session>(at(id, "fork"), body, { asUser: true, ...o });
 export const rewind = (
   id: string,
   body: { at: At; cut?: CutPolicy; reason?: string } & Moving,

@@ -66,6 +66,11 @@ export interface components {
             expires_at?: string | null;
             /**
              * Format: date-time
+             * @description in the list of deleted sessions: when it was deleted, or expired
+             */
+            deleted_at?: string;
+            /**
+             * Format: date-time
              * @description when it was created
              */
             created_at?: string;

@@ -13,7 +13,7 @@ const isPicture = (type: string | undefined) => type?.startsWith("image/") ?? fa
 
 const sourceOf = (id: string) => {
   const share = shareToken();
-  return attachmentUrl(id) + (share ? "?share=" + encodeURIComponent(share) : "");
+  return attachmentUrl(id) + (share ? "?share_only=true&share=" + encodeURIComponent(share) : "");
 };
 
 function Chip({ name, href, picture }: { name: string; href?: string; picture?: boolean }) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The message composer: keeps a draft per session, and accepts dropped and pasted files.
+import { shareToken } from "../api/client";
 import { ComposerPrimitive, useAui, useAuiState } from "@assistant-ui/react";
 import { useEffect } from "react";
 import { openFork } from "../dialogs/dialogs";
@@ -115,11 +116,16 @@ export function Composer({ fresh, setFresh }: { fresh?: string; setFresh: (agent
             unstable_focusOnThreadSwitched={false}
           />
           <div className="chat-composer-foot">
-            <ComposerPrimitive.AddAttachment asChild multiple>
-              <IconButton label="Attach files" icon={<IconAttach />} />
-            </ComposerPrimitive.AddAttachment>
-            <FanOut />
-            <AgentPicker fresh={fresh} setFresh={setFresh} />
+            {/* Files and forks belong to a user, and the agent to the chat: a link gives none of them. */}
+            {!shareToken() && (
+              <>
+                <ComposerPrimitive.AddAttachment asChild multiple>
+                  <IconButton label="Attach files" icon={<IconAttach />} />
+                </ComposerPrimitive.AddAttachment>
+                <FanOut />
+                <AgentPicker fresh={fresh} setFresh={setFresh} />
+              </>
+            )}
             <span className="chat-gap" />
             <SendOrStop />
           </div>

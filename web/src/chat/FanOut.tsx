@@ -2,10 +2,11 @@
 // Sends the same message to the agents that are ticked, each in its own fork, shown side by side.
 import { useAui, useAuiState } from "@assistant-ui/react";
 import { useState } from "react";
+import { errorText } from "../api/client";
 import { chatPath, comparePath, navigate } from "../app/router";
 import { MAX_SIDES } from "../compare/open";
 import type { FileRef } from "../state/session";
-import { Button, Checkbox, IconButton, IconFanOut, Popover } from "../ui";
+import { Button, Checkbox, IconButton, IconFanOut, Popover, toast } from "../ui";
 import { attempt } from "./actions";
 import { useAgents } from "./AgentPicker";
 import { storedFiles, useRoom } from "./runtime";
@@ -30,11 +31,12 @@ export function FanOut() {
   const ask = () =>
     attempt(async () => {
       const files: FileRef[] = storedFiles(aui.composer().getState().attachments);
-      const started = await room.outbox.fanOut(text, files, [...asked]);
-      if (!started) return;
+      const done = await room.outbox.fanOut(text, files, [...asked]);
+      if (!done) return;
       setOpen(false);
       await aui.composer().reset();
-      const forks = started.map((one) => one.session_id);
+      for (const { agent, error } of done.failed) toast({ tone: "error", text: `${agent}: ${errorText(error)}` });
+      const forks = done.started.map((one) => one.session_id);
       navigate(forks.length === 1 ? chatPath(forks[0]!) : comparePath(forks));
     });
   const say = asked.length === 1 ? `Ask ${asked[0]}` : `Ask ${asked.length} agents`;

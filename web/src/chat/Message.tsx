@@ -4,7 +4,7 @@ import { useAuiState } from "@assistant-ui/react";
 import { memo, useDeferredValue, useMemo, useRef, useState, type ReactNode } from "react";
 import type { Entry, Part } from "../api/types";
 import { addDraft } from "../state/drafts";
-import { useMe } from "../state/me";
+import { nameOf, useMe } from "../state/me";
 import { mayWrite, type Pending } from "../state/session";
 import { endOf, endWords, isMark, isPlan } from "../state/thread";
 import {
@@ -133,10 +133,10 @@ const EntryMessage = memo(function EntryMessage({ entry }: { entry: Entry }) {
         editing && "chat-editing",
       )}
       data-entry={entry.id}
-      aria-label={`${names[entry.role]} ${entry.author ?? entry.role}`}
+      aria-label={`${names[entry.role]} ${entry.author ? nameOf(entry.author) : entry.role}`}
       tabIndex={-1}
     >
-      {others && <div className="chat-author">{entry.author}</div>}
+      {others && <div className="chat-author">{nameOf(entry.author!)}</div>}
       {editing ? (
         <EditMessage entry={entry} />
       ) : (

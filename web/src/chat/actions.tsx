@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The menu of a message and its actions, shared by the three dots, the right click and the keyboard.
+import { shareToken } from "../api/client";
 import { keysOf } from "../app/commands";
 import type { Entry } from "../api/types";
 import { openFork } from "../dialogs/dialogs";
@@ -114,7 +115,7 @@ export const messageItems = (room: Room, entry: Entry): MenuEntry[] => {
       keys: keysOf("message.rewind"),
       onSelect: () => void rewindTo(room, entry),
     });
-  if (can.feedback)
+  if (can.feedback && !shareToken())
     items.push(
       "line",
       {

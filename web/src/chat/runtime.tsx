@@ -9,7 +9,7 @@ import {
   type ThreadMessage,
 } from "@assistant-ui/react";
 import { createContext, useContext, useMemo, type ReactNode } from "react";
-import { newKey } from "../api/client";
+import { newKey, shareToken } from "../api/client";
 import { chatPath, navigate } from "../app/router";
 import { deleteAttachment, uploadAttachment } from "../api/ramet";
 import { addDraft } from "../state/drafts";
@@ -92,7 +92,8 @@ const attachments: AttachmentAdapter = {
 async function sendNew(room: Room, text: string, files: FileRef[], agent?: string): Promise<void> {
   const { forking } = useChatUi.getState();
   useChatUi.setState({ forking: false });
-  if (!forking || room.state.thread.answer === null) return room.outbox.send(text, files, agent);
+  // A visitor with a link has no forks: the message waits.
+  if (!forking || shareToken() || room.state.thread.answer === null) return room.outbox.send(text, files, agent);
   try {
     const fork = await room.outbox.sendAsFork(text, files, agent);
     if (fork) navigate(chatPath(fork));

@@ -76,11 +76,13 @@ interface MessageProps {
   entry: Entry;
   /** Set against this; undefined: shown as it reads, null: there is nothing to set it against. */
   base?: Entry | null;
+  /** All that gave this answer, if several did. */
+  agents?: string;
 }
 
-export function Message({ entry, base }: MessageProps) {
+export function Message({ entry, base, agents }: MessageProps) {
   const end = endOf(entry);
-  const who = (entry.role === "assistant" && entry.author) || WHO[entry.role];
+  const who = (entry.role === "assistant" && (agents || entry.author)) || WHO[entry.role];
   return (
     <article className={`compare-message compare-${entry.role}`} aria-label={who}>
       <div className="compare-who">{who}</div>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two to four sides next to each other: their shared beginning collapsed, then one row per turn.
 import { useMemo, useState, type CSSProperties } from "react";
-import type { CompareSide, Comparison, Entry } from "../api/types";
+import type { CompareSide, Comparison, Entry, Session } from "../api/types";
 import { chatPath, comparePath, follow, navigate } from "../app/router";
+import { FAN_OUT } from "../state/forest";
 import {
   Button,
   duration,
@@ -34,12 +35,16 @@ const numbered = (names: readonly string[]): string[] =>
     return `${name} (${names.slice(0, i + 1).filter((n) => n === name).length})`;
   });
 
-/** Sides whose titles do not tell them apart are named by their agents, if those do. */
-function namesOf(comparison: Comparison): string[] {
-  const titles = comparison.sides.map((s) => s.title || "New chat");
-  const agents = comparison.sides.map((s) => s.agent?.name ?? "");
+/** The answers to one message of several agents are named by these, and so are sides whose titles do not tell them
+ * apart; by their titles if the agents do not either. */
+function namesOf(comparison: Comparison, sessions: ReadonlyMap<string, Session>): string[] {
+  const { sides } = comparison;
+  const titles = sides.map((s) => s.title || "New chat");
+  const agents = sides.map((s) => s.agent?.name ?? "");
   const apart = (names: string[]) => new Set(names).size === names.length;
-  return numbered(!apart(titles) && apart(agents) && !agents.includes("") ? agents : titles);
+  const asked = sides.every((s) => sessions.get(s.session_id)?.forked_from?.reason === FAN_OUT);
+  const byAgent = (asked || !apart(titles)) && apart(agents) && !agents.includes("");
+  return numbered(byAgent ? agents : titles);
 }
 
 const isHead = (side: CompareSide) => side.head.branch_id === side.branch_id;
@@ -111,14 +116,16 @@ function Cell({ entries, base }: { entries: readonly Entry[]; base: readonly Ent
 }
 
 /** A row shows what is the same once; base is the index of the side that others are set against. */
-function Turn({ row, base, count }: { row: CompareRow; base: number | null; count: number }) {
+function Turn({ row, base, sides }: { row: CompareRow; base: number | null; sides: readonly CompareSide[] }) {
+  const count = sides.length;
+  const agents = [...new Set(sides.flatMap((s) => s.agent?.name ?? []))].join(", ");
   return (
     <>
       {row.same.length > 0 && (
         <div className="compare-row" role="row">
           <div className="compare-same" role="cell" aria-colspan={count}>
             {row.same.map((entry) => (
-              <Message key={entry.id} entry={entry} />
+              <Message key={entry.id} entry={entry} agents={agents} />
             ))}
           </div>
         </div>
@@ -185,7 +192,7 @@ function Body({
   base: number;
 }) {
   const rows = useMemo(() => rowsOf(comparison), [comparison]);
-  const names = useMemo(() => namesOf(comparison), [comparison]);
+  const names = useMemo(() => namesOf(comparison, loaded.sessions), [comparison, loaded.sessions]);
   const trees = new Set([...loaded.sessions.values()].map((s) => s.tree_id));
   const count = comparison.sides.length;
   const cut = comparison.sides.some((s) => s.own > s.entries.length);
@@ -223,7 +230,7 @@ function Body({
             </div>
           )}
           {rows.map((row, i) => (
-            <Turn key={i} row={row} base={marking ? base : null} count={count} />
+            <Turn key={i} row={row} base={marking ? base : null} sides={comparison.sides} />
           ))}
           <Answering comparison={comparison} answering={loaded.answering} />
           {cut && (
@@ -304,7 +311,7 @@ function Compared({ sides, marking, setMarking, base, setBase }: ComparedProps) 
             value={base}
             onChange={(e) => setBase(Number(e.target.value))}
           >
-            {namesOf(comparison).map((name, i) => (
+            {namesOf(comparison, loaded.sessions).map((name, i) => (
               <option key={i} value={i}>
                 {name}
               </option>

@@ -4,13 +4,13 @@
 
 import { type ReactNode, useEffect } from "react";
 import { onUnauthenticated } from "../api/client";
-import { askSignIn, findMe, useMe } from "../state/me";
+import { askSignIn, endWish, findMe, useMe } from "../state/me";
 import { EmptyState, Button, Spinner } from "../ui";
 import "./dialogs.css";
 import { Login } from "./Login";
 
 export function Gate({ children }: { children: ReactNode }) {
-  const { me, signIn, error } = useMe();
+  const { me, signIn, error, ended, wish } = useMe();
   useEffect(() => {
     onUnauthenticated(() => void askSignIn());
     void findMe();
@@ -22,8 +22,10 @@ export function Gate({ children }: { children: ReactNode }) {
           <div className="dlg-login-over" role="dialog" aria-modal="true" aria-label="Sign in">
             <Login
               signIn={signIn}
-              again
+              why={wish ? "Sign in to fork this chat." : "Your sign-in has ended. Drafts are kept."}
+              onCancel={wish ? () => endWish(false) : undefined}
               onDone={() => {
+                endWish(true);
                 // Somebody else must not see what the one before had open.
                 if (useMe.getState().me?.user !== me.user) location.reload();
               }}
@@ -35,7 +37,16 @@ export function Gate({ children }: { children: ReactNode }) {
         </div>
       </>
     );
-  if (signIn) return <Login signIn={signIn} again={false} onDone={() => undefined} />;
+  if (signIn) return <Login signIn={signIn} why="Sign in to see your chats." onDone={() => undefined} />;
+  if (ended)
+    return (
+      <main className="dlg-ended">
+        <EmptyState title="This link has ended">
+          <p>Whoever shared the chat can make another one.</p>
+          <Button onClick={() => location.assign("/")}>Go to your chats</Button>
+        </EmptyState>
+      </main>
+    );
   if (error)
     return (
       <EmptyState title="The server cannot be reached">

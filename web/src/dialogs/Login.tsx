@@ -52,12 +52,20 @@ function KeyForm({ onDone }: { onDone: () => void }) {
   );
 }
 
-export function Login({ signIn, again, onDone }: { signIn: SignIn; again: boolean; onDone: () => void }) {
+interface LoginProps {
+  signIn: SignIn;
+  why: string;
+  onDone: () => void;
+  /** not given: there is no other way */
+  onCancel?: () => void;
+}
+
+export function Login({ signIn, why, onDone, onCancel }: LoginProps) {
   const next = encodeURIComponent(location.pathname + location.search);
   return (
     <main className="dlg-login">
       <h1>Ramet</h1>
-      <p>{again ? "Your sign-in has ended. Drafts are kept." : "Sign in to see your chats."}</p>
+      <p>{why}</p>
       {signIn.auth === "oidc" && signIn.login !== false && (
         <a className="ui-button ui-button-primary" href={`/login/start?next=${next}`}>
           Sign in
@@ -75,6 +83,7 @@ export function Login({ signIn, again, onDone }: { signIn: SignIn; again: boolea
           This server wants to be told who asks: its <code>default-user</code> is empty.
         </Note>
       )}
+      {onCancel && <Button onClick={onCancel}>Not now</Button>}
     </main>
   );
 }

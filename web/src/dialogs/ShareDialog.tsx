@@ -87,7 +87,7 @@ function Links({ session }: { session: Session }) {
     <section className="dlg-stack" aria-label="Links">
       <h3>Links</h3>
       <p className="muted">
-        Whoever has a link reads this chat with its versions, nothing else, and may fork it.
+        Whoever has a link reads this chat with its versions, nothing else, without an account. Forking it asks for a sign-in.
       </p>
       <div className="dlg-line">
         <Select label="May" value={write} onChange={(e) => setWrite(e.target.value)}>

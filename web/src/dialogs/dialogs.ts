@@ -2,6 +2,8 @@
 // Which dialog is open. Any part of the page opens one by a call; Dialogs.tsx shows it.
 
 import { create } from "zustand";
+import { shareToken } from "../api/client";
+import { withUser } from "../state/me";
 
 export interface ForkPlace {
   sessionId: string;
@@ -47,7 +49,11 @@ export const giveFocusBack = (event: Event) => {
 };
 
 
-export const openFork = (place: ForkPlace) => open({ kind: "fork", ...place });
+/** A fork belongs to somebody: a visitor with a link signs in first. */
+export const openFork = (place: ForkPlace) => {
+  if (shareToken()) void withUser(() => open({ kind: "fork", ...place }));
+  else open({ kind: "fork", ...place });
+};
 export const openTags = (sessionId: string) => open({ kind: "tags", sessionId });
 export const openShare = (sessionId: string) => open({ kind: "share", sessionId });
 export const openRename = (sessionId: string) => open({ kind: "rename", sessionId });

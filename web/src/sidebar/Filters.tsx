@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters of the sidebar: by tag, by agent, and the archive. Active filters are listed below the search and
+// Filters of the sidebar: by tag, by agent, the archive, and what was deleted. Active filters are listed below the search and
 // removed by a click.
 
 import { filterIsOn, NO_FILTER } from "../state/forest";
@@ -24,7 +24,12 @@ function items(): MenuEntry[] {
     {
       label: "Archived",
       checked: filter.archived,
-      onSelect: () => setFilter({ archived: !filter.archived }),
+      onSelect: () => setFilter({ archived: !filter.archived, deleted: false }),
+    },
+    {
+      label: "Deleted",
+      checked: filter.deleted,
+      onSelect: () => setFilter({ deleted: !filter.deleted, archived: false }),
     },
     { said: "Agent" },
     ...agentNames().map((name) => ({
@@ -78,6 +83,11 @@ export function FilterChips() {
       {filter.archived && (
         <Chip name="archived" off={() => setFilter({ archived: false })}>
           Archived
+        </Chip>
+      )}
+      {filter.deleted && (
+        <Chip name="deleted" off={() => setFilter({ deleted: false })}>
+          Deleted
         </Chip>
       )}
       {filter.agent !== null && (

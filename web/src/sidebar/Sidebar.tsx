@@ -7,7 +7,7 @@ import { runCommand, useCommands, useKeysOf } from "../app/commands";
 import { isFresh, newChat } from "../app/newchat";
 import { comparePath, navigate } from "../app/router";
 import { openDelete, openRename, openShare, openTags } from "../dialogs/dialogs";
-import { filterIsOn, isEphemeral, sessionMatches } from "../state/forest";
+import { deletedMatches, filterIsOn, isEphemeral, sessionMatches } from "../state/forest";
 import { signOut, useMe } from "../state/me";
 import {
   catchUp,
@@ -44,6 +44,7 @@ import {
   Spinner,
   toastError,
 } from "../ui";
+import { DeletedList } from "./DeletedList";
 import { ClearFilter, FilterButton, FilterChips } from "./Filters";
 import { SearchResults } from "./Search";
 import { SessionForkTree } from "./SessionForkTree";
@@ -165,6 +166,13 @@ function Empty() {
         <ClearFilter />
       </EmptyState>
     );
+  if (filter.deleted && !filter.tag && !filter.agent)
+    return (
+      <EmptyState title="Nothing is deleted">
+        <p>Deleted chats can be restored from here until the server removes them for good.</p>
+        <ClearFilter />
+      </EmptyState>
+    );
   if (filterIsOn(filter))
     return (
       <EmptyState title="No chat fits">
@@ -180,12 +188,15 @@ function Empty() {
 
 function Rows({ currentId, onNavigate }: SidebarProps) {
   const mode = useSessions((s) => s.mode);
+  const deleted = useSessions((s) => s.filter.deleted);
   const filled = useSessions((s) =>
-    [...s.byId.values()].some(
-      (x) =>
-        sessionMatches(x, s.filter) &&
-        (s.mode === "tree" || !isEphemeral(x) || x.id === currentId),
-    ),
+    s.filter.deleted
+      ? [...s.deleted.values()].some((x) => deletedMatches(x, s.filter))
+      : [...s.byId.values()].some(
+          (x) =>
+            sessionMatches(x, s.filter) &&
+            (s.mode === "tree" || !isEphemeral(x) || x.id === currentId),
+        ),
   );
   // Only when everything was read is it known that nothing is forked.
   const flat = useSessions((s) => {
@@ -198,6 +209,7 @@ function Rows({ currentId, onNavigate }: SidebarProps) {
         <Empty />
       </div>
     );
+  if (deleted) return <DeletedList onNavigate={onNavigate} />;
   if (mode === "list") return <SessionList currentId={currentId} onNavigate={onNavigate} />;
   return (
     <>

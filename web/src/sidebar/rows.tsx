@@ -14,6 +14,7 @@ import {
   useState,
 } from "react";
 import type { Session } from "../api/types";
+import { FAN_OUT, forkSign } from "../state/forest";
 import { useTagHue } from "../state/tags";
 import { loadSessions, useSessions } from "../state/sessions";
 import { cx, hueOf, IconButton, IconDots, Menu, type MenuEntry } from "../ui";
@@ -53,10 +54,10 @@ export function RunningSign({ id }: { id: string }) {
   return running ? <span className="side-running" role="img" aria-label="Answering" /> : null;
 }
 
-/** The title, and why it was forked: forks of one chat often have the same title. */
+/** The title, and why it was forked or whom it asks: forks of one chat often have the same title. */
 export function RowTitle({ session: s }: { session: Session }) {
   const title = s.title || "New chat";
-  const reason = s.forked_from?.reason;
+  const reason = forkSign(s);
   return (
     <span className="truncate" title={reason ? `${title} (${reason})` : title}>
       {title}
@@ -72,7 +73,8 @@ export function RowTitle({ session: s }: { session: Session }) {
 /** What a screen reader says after the title. */
 export function saidOf(s: Session, forks = 0): string {
   const said = [];
-  if (s.forked_from?.reason) said.push(`forked because: ${s.forked_from.reason}`);
+  const sign = forkSign(s);
+  if (sign) said.push(s.forked_from?.reason === FAN_OUT ? `answered by ${sign}` : `forked because: ${sign}`);
   if (s.expires_at) said.push("side question");
   if (s.archived) said.push("archived");
   if (forks) said.push(forks === 1 ? "1 fork" : `${forks} forks`);

@@ -17,16 +17,18 @@ export interface Filter {
   tag: string | null;
   agent: string | null;
   archived: boolean;
+  /** instead: deleted chats that can be restored, archived or not */
+  deleted: boolean;
 }
 
-export const NO_FILTER: Filter = { tag: null, agent: null, archived: false };
+export const NO_FILTER: Filter = { tag: null, agent: null, archived: false, deleted: false };
 
 export function filterIsOn(f: Filter): boolean {
-  return f.tag !== null || f.agent !== null || f.archived;
+  return f.tag !== null || f.agent !== null || f.archived || f.deleted;
 }
 
 export function filterKey(f: Filter): string {
-  return JSON.stringify([f.tag, f.agent, f.archived]);
+  return JSON.stringify([f.tag, f.agent, f.archived, f.deleted]);
 }
 
 export function sessionMatches(s: Session, f: Filter): boolean {
@@ -35,6 +37,20 @@ export function sessionMatches(s: Session, f: Filter): boolean {
     (f.tag === null || s.tags.includes(f.tag)) &&
     (f.agent === null || s.agent?.name === f.agent)
   );
+}
+
+/** Of a deleted one, archived or not. */
+export function deletedMatches(s: Session, f: Filter): boolean {
+  return sessionMatches(s, { ...f, archived: s.archived });
+}
+
+/** The reason that the server gives the forks of a message to several agents. */
+export const FAN_OUT = "fan-out";
+
+/** What tells a fork from its siblings: the agent that was asked, or why it was made. */
+export function forkSign(s: Session): string {
+  const reason = s.forked_from?.reason ?? "";
+  return reason === FAN_OUT ? (s.agent?.name ?? reason) : reason;
 }
 
 export function isEphemeral(s: Session): boolean {
@@ -70,6 +86,18 @@ function newestFirst(a: Session, b: Session): number {
   return a.id < b.id ? 1 : -1;
 }
 
+function underHeadings(sessions: readonly Session[], at: (s: Session) => string, now: Date): ListRow[] {
+  const rows: ListRow[] = [];
+  let heading = "";
+  for (const session of sessions) {
+    const text = ageHeading(at(session), now);
+    if (text !== heading) rows.push({ kind: "heading", key: `h:${text}`, text });
+    heading = text;
+    rows.push({ kind: "session", key: session.id, session });
+  }
+  return rows;
+}
+
 /** The list: what matches and is no side question, by last change, under headings of age. The
  * chat that is open stands in it even if it is a side question, so that one sees where one is. */
 export function listRows(
@@ -82,15 +110,15 @@ export function listRows(
     (s) => sessionMatches(s, filter) && (!isEphemeral(s) || s.id === currentId),
   );
   shown.sort(newestFirst);
-  const rows: ListRow[] = [];
-  let heading = "";
-  for (const session of shown) {
-    const text = ageHeading(session.updated_at, now);
-    if (text !== heading) rows.push({ kind: "heading", key: `h:${text}`, text });
-    heading = text;
-    rows.push({ kind: "session", key: session.id, session });
-  }
-  return rows;
+  return underHeadings(shown, (s) => s.updated_at, now);
+}
+
+/** Deleted chats, the last deleted one first, under headings of age. */
+export function deletedRows(sessions: Iterable<Session>, filter: Filter, now: Date): ListRow[] {
+  const at = (s: Session) => s.deleted_at ?? s.updated_at;
+  const shown = [...sessions].filter((s) => deletedMatches(s, filter));
+  shown.sort((a, b) => (at(a) !== at(b) ? (at(a) < at(b) ? 1 : -1) : a.id < b.id ? 1 : -1));
+  return underHeadings(shown, at, now);
 }
 
 // ------------------------------------------------------------------ tree

@@ -2,7 +2,7 @@
 // The user of the page, and how the server identified that user.
 
 import { create } from "zustand";
-import { ApiError, errorText } from "../api/client";
+import { ApiError, errorText, isCode, shareToken } from "../api/client";
 import { getMe } from "../api/ramet";
 import type { Me } from "../api/types";
 
@@ -21,9 +21,13 @@ interface MeState {
   /** set while a sign-in is required */
   signIn: SignIn | null;
   error: string | null;
+  /** the page was opened by a link that has ended */
+  ended: boolean;
+  /** what a visitor with a link wants to do, and needs a sign-in for */
+  wish: (() => void) | null;
 }
 
-export const useMe = create<MeState>(() => ({ me: null, signIn: null, error: null }));
+export const useMe = create<MeState>(() => ({ me: null, signIn: null, error: null, ended: false, wish: null }));
 
 const UNKNOWN: SignIn = { auth: "tokens", user: null, issuer: null };
 
@@ -37,7 +41,8 @@ async function readSignIn(): Promise<SignIn | null> {
 export async function findMe(): Promise<void> {
   useMe.setState({ error: null });
   try {
-    const signIn = await readSignIn();
+    // A link opens its chat without an account.
+    const signIn = shareToken() ? null : await readSignIn();
     if (signIn && signIn.auth !== "local" && signIn.user === null) {
       useMe.setState({ me: null, signIn });
       return;
@@ -45,6 +50,7 @@ export async function findMe(): Promise<void> {
     useMe.setState({ me: await getMe(), signIn: null });
   } catch (e) {
     if (e instanceof ApiError && e.status === 401) await askSignIn();
+    else if (isCode(e, "share_not_found")) useMe.setState({ ended: true });
     else useMe.setState({ error: e instanceof ApiError ? e.message : `The server cannot be reached: ${errorText(e)}` });
   }
 }
@@ -55,6 +61,23 @@ export async function askSignIn(): Promise<void> {
   const signIn = await readSignIn().catch(() => null);
   useMe.setState({ signIn: signIn ?? UNKNOWN });
 }
+
+/** Does what needs a user: at once, or on a page that a link opened after a sign-in, where there is one. */
+export async function withUser(run: () => void): Promise<void> {
+  const signIn = shareToken() ? await readSignIn().catch(() => null) : null;
+  if (signIn && signIn.auth !== "local" && signIn.user === null) useMe.setState({ signIn, wish: run });
+  else run();
+}
+
+/** Goes on with what the sign-in was for, or leaves it. */
+export function endWish(signedIn: boolean): void {
+  const { wish } = useMe.getState();
+  useMe.setState({ wish: null, signIn: null });
+  if (signedIn) wish?.();
+}
+
+/** Who said something: people who came by a link have no names. */
+export const nameOf = (author: string): string => (author.startsWith("link:") ? "Guest" : author);
 
 /** With an API key. Throws a line for people. */
 export async function signInWith(token: string): Promise<void> {

@@ -7,7 +7,7 @@
 // Every action changes the cache with the server's answer, never before it.
 
 import { create } from "zustand";
-import { errorText, get as read, path } from "../api/client";
+import { errorText, get as read, path, shareToken } from "../api/client";
 import * as ramet from "../api/ramet";
 import type { AgentInfo, Deleted, ForkIn, LiveEvent, Session, TagCount } from "../api/types";
 import {
@@ -38,6 +38,8 @@ const NEW_PAGE: Page = { cursor: null, begun: false, busy: false, error: null };
 interface SessionsState {
   byId: ReadonlyMap<string, Session>;
   places: ReadonlyMap<string, Place>;
+  /** deleted ones that can be restored, as far as they were asked for */
+  deleted: ReadonlyMap<string, Session>;
   treesRead: ReadonlySet<string>;
   pages: Readonly<Record<string, Page>>;
   filter: Filter;
@@ -81,6 +83,7 @@ const isIds = (v: unknown): v is string[] =>
 export const useSessions = create<SessionsState>(() => ({
   byId: new Map(),
   places: new Map(),
+  deleted: new Map(),
   treesRead: new Set(),
   pages: {},
   filter: NO_FILTER,
@@ -139,6 +142,22 @@ export function dropSessions(ids: readonly string[]): void {
   set({ byId, places, marked: get().marked.filter((id) => !gone.has(id)) });
 }
 
+/** Reads the deleted ones anew, if they are shown: nothing tells which of them were removed for good. */
+function rereadDeleted(): void {
+  if (!get().filter.deleted) return;
+  set({ deleted: new Map(), pages: { ...get().pages, [filterKey(get().filter)]: NEW_PAGE } });
+  void loadSessions();
+}
+
+function putDeleted(sessions: readonly Session[]): void {
+  set({ deleted: new Map([...get().deleted, ...sessions.map((s) => [s.id, s] as const)]) });
+}
+
+function dropDeleted(id: string): void {
+  const deleted = new Map(get().deleted);
+  if (deleted.delete(id)) set({ deleted });
+}
+
 function setPage(key: string, change: Partial<Page>): void {
   set({ pages: { ...get().pages, [key]: { ...(get().pages[key] ?? NEW_PAGE), ...change } } });
 }
@@ -153,9 +172,11 @@ async function readPage(filter: Filter, cursor: string | null): Promise<void> {
       cursor,
       tag: filter.tag ?? undefined,
       agent: filter.agent ?? undefined,
-      archived: filter.archived ? "only" : "exclude",
+      archived: filter.deleted ? "include" : filter.archived ? "only" : "exclude",
+      deleted: filter.deleted || undefined,
     });
-    putSessions(still(page.sessions, asked));
+    if (filter.deleted) putDeleted(page.sessions);
+    else putSessions(still(page.sessions, asked));
     setPage(key, { begun: true, busy: false, cursor: page.next_cursor });
     void readTrees();
   } catch (e) {
@@ -179,7 +200,14 @@ export async function catchUp(): Promise<void> {
 
 /** Reloads everything: after a gap in the events, or when another user signed in. */
 export async function reloadSessions(): Promise<void> {
-  set({ byId: new Map(), places: new Map(), treesRead: new Set(), pages: {}, running: new Set() });
+  set({
+    byId: new Map(),
+    places: new Map(),
+    deleted: new Map(),
+    treesRead: new Set(),
+    pages: {},
+    running: new Set(),
+  });
   await Promise.all([loadSessions(), loadTags()]);
 }
 
@@ -234,6 +262,7 @@ export async function needSession(id: string): Promise<Session> {
 }
 
 export async function loadTags(): Promise<void> {
+  if (shareToken()) return; // a link shows none
   try {
     set({ tags: (await ramet.listTags()).tags });
   } catch {
@@ -243,7 +272,7 @@ export async function loadTags(): Promise<void> {
 
 /** anew: reload even if they are known. */
 export async function loadAgents(anew = false): Promise<void> {
-  if (get().agents.length > 0 && !anew) return;
+  if ((get().agents.length > 0 && !anew) || shareToken()) return; // a link shows none
   set({ agents: (await ramet.listAgents()).agents });
 }
 
@@ -290,6 +319,7 @@ export function hearEvent(e: LiveEvent): void {
   switch (e.type) {
     case "session.deleted":
       dropSessions([e.session_id]);
+      rereadDeleted();
       break;
     case "turn.started":
       setRunning(e.session_id, true);
@@ -311,7 +341,10 @@ export function hearEvent(e: LiveEvent): void {
     case "session.rewound":
     case "session.switched":
     case "session.merged":
+      refresh(e.session_id);
+      break;
     case "session.restored":
+      dropDeleted(e.session_id);
       refresh(e.session_id);
       break;
   }
@@ -327,7 +360,8 @@ export function setMode(mode: Mode): void {
 
 export function setFilter(change: Partial<Filter>): void {
   set({ filter: { ...get().filter, ...change } });
-  void loadSessions();
+  if (change.deleted) rereadDeleted();
+  else void loadSessions();
 }
 
 export function setFolded(id: string, fold: boolean): void {
@@ -401,6 +435,7 @@ export async function deleteSession(id: string, tree: boolean): Promise<Deleted>
 /** With `tree`: all that the same delete took. */
 export async function restoreSession(id: string, tree: boolean): Promise<Session> {
   const s = await taken(ramet.restoreSession(id, tree));
+  dropDeleted(id);
   stay(id);
   if (tree) takeTree((await ramet.getTree(id)).sessions);
   void loadTags();

@@ -9,11 +9,17 @@ import { ApiError, errorText, isCode, newKey } from "../../api/client";
 import * as api from "../../api/ramet";
 import * as turns from "../../api/turns";
 import { isFresh, noLongerFresh } from "../../app/newchat";
+import { FAN_OUT } from "../forest";
 import type { History } from "./history";
 import { writeOutbox } from "./pending";
 import { contentOf, filePart, type FileRef, type Pending, type SessionModel } from "./state";
 
+export type FannedOut = { started: turns.Started[]; failed: { agent: string; error: unknown }[] };
+
 export class Outbox {
+  /** The question that this chat began with, while nobody could be asked it. */
+  private begun: string | null = null;
+
   constructor(
     private readonly model: SessionModel,
     private readonly history: History,
@@ -100,22 +106,41 @@ export class Outbox {
     await this.history.load();
   }
 
-  fanOut(text: string, files: FileRef[], agents: string[]): Promise<turns.Started[] | undefined> {
+  /** Asks all of them. Who could not be asked is in `failed`, and has no fork; when nobody could be, it throws. */
+  fanOut(text: string, files: FileRef[], agents: string[]): Promise<FannedOut | undefined> {
     return this.model.once("fan-out", async () => {
       const content = contentOf(text, files.map(filePart));
-      if (isFresh(this.model.id)) return this.fanOutFresh(content, agents);
-      return turns.fanOut(this.model.id, { ...content, agents });
+      const begins = isFresh(this.model.id) || this.begun === text;
+      if (begins) return this.fanOutFresh(text, content, agents);
+      return { started: await turns.fanOut(this.model.id, { ...content, agents }), failed: [] };
     });
   }
 
   /** A chat that begins with it keeps the question, and the forks have the answers: none of them is empty. */
-  private async fanOutFresh(content: ReturnType<typeof contentOf>, agents: string[]): Promise<turns.Started[]> {
+  private async fanOutFresh(text: string, content: ReturnType<typeof contentOf>, agents: string[]): Promise<FannedOut> {
     const { id } = this.model;
     await this.ensureSession(agents[0]);
-    await api.appendEntries(id, [{ role: "user", ...content }]);
-    const forks = [];
-    for (const agent of agents) forks.push({ agent, fork: await api.fork(id, { agent }) });
-    return Promise.all(forks.map(({ agent, fork }) => turns.regenerate(fork.id, { agent })));
+    if (this.begun !== text) await api.appendEntries(id, [{ role: "user", ...content }]);
+    // Asked again after a failure, the question is there already.
+    this.begun = text;
+    const asked = await Promise.allSettled(agents.map((agent) => this.askInFork(agent)));
+    const started = asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    const failed = asked.flatMap((one, i) =>
+      one.status === "rejected" ? [{ agent: agents[i]!, error: one.reason as unknown }] : [],
+    );
+    if (started.length === 0) throw failed[0]!.error;
+    this.begun = null;
+    return { started, failed };
+  }
+
+  private async askInFork(agent: string): Promise<turns.Started> {
+    const fork = await api.fork(this.model.id, { agent, reason: FAN_OUT });
+    try {
+      return await turns.regenerate(fork.id, { agent });
+    } catch (error) {
+      await api.deleteSession(fork.id).catch(() => undefined);
+      throw error;
+    }
   }
 
   private setPending(pending: Pending[]): void {
