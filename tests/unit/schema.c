@@ -215,7 +215,7 @@ static const char *const sorters[] = {
     "copy_unordered",     "sandbox_user*",     "active_*",          "attached_home",
     "entry_home",         "overlay_set",       "overlay_prune",     "rule_all",
     "template_of_member", "template_of_owner", "delta_snapshots",   "turn_names",
-    "author_entries",     "owner_sessions",    "overlay_trees_of"};
+    "author_entries",     "owner_sessions",    "overlay_trees_of",  "erased_of_tree"};
 
 static bool named(const char *const *list, size_t n, const char *name)
 {
