@@ -325,6 +325,9 @@ static void engine_cleared(db *base)
         link_lost(d, NULL);
     } else if (was == FAILURE_UNGUARDED || was == FAILURE_NEEDS_READ) {
         operation_fail(d, was);
+    } else if (d->state == STATE_UNDONE && d->progress >= DID_WRITE && was == FAILURE_CONFLICT) {
+        d->failure = was; /* it can still be run again */
+        db_fail(base, RAMET_BUSY, "the server has undone the transaction: another one came first");
     } else if (d->state == STATE_UNDONE && d->progress >= DID_WRITE) {
         d->failure = FAILURE_REFUSED;
         db_fail(base, RAMET_INTERNAL, "the server has undone the transaction, a statement failed");
