@@ -2,9 +2,9 @@
  *
  * ramet/push.h: where the changes of A2A tasks are sent to.
  *
- * A row names a destination of one task and says which change was sent there last. Whoever delivers
- * claims a row first, so that on several nodes one of them does; what is to be sent is found by
- * comparing the row with the turn of the task, so nothing is lost when a node dies.
+ * A row names a destination of one task and says which change was sent there last. A node that
+ * delivers claims a row first, so that on several nodes one of them does; what is to be sent is
+ * found by comparing the row with the turn of the task, so nothing is lost when a node dies.
  */
 #ifndef RAMET_PUSH_H
 #define RAMET_PUSH_H

@@ -241,7 +241,7 @@ static bool wants_link_alone(request *q)
     return q->identity_rule->link_alone && only && strcmp(only, "true") == 0;
 }
 
-/* The caller is whoever holds the link: no other credential is read, so that a page opened by a
+/* The link itself is the credential: no other credential is read, so that a page opened by a
  * link can do what the link allows and nothing else, in every mode. Its user is made from the link
  * and is a member of nothing. */
 static bool link_identify(auth *a, request *q)

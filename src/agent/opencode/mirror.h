@@ -11,7 +11,7 @@
 typedef struct mirrors mirrors;
 
 /* Makes agents of the sandboxes that are linked, and starts to follow them; those that are linked
- * or removed later are noticed within seconds. `note` is told what goes wrong, from any thread; it
+ * or removed later are noticed within seconds. `note` receives errors, from any thread; it
  * must not call this module. */
 mirrors *mirrors_start(ramet *store, agents *who,
                        void (*note)(const char *sandbox, const char *text));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * opencode_live.c: the events of a sandbox in the form of OpenCode's. What is being said arrives
- * when it is recorded, as whole parts; a message that grows is told again.
+ * when it is recorded, as whole parts; a message that grows is sent again.
  */
 #include "face/agentpod/opencode.h"
 

@@ -5,7 +5,7 @@
  * A stream can be resumed anywhere, even in the middle of a text and after a restart of the server,
  * although nobody keeps how the text was cut into deltas: sequence numbers count what was sent, not
  * events. An event has the next number; a delta advances it by its length in bytes. So the event
- * that a number stands for is the same each time the turn is told, and a delta that the client has
+ * that a number stands for is the same each time the turn is sent, and a delta that the client has
  * in part is sent from there on.
  */
 #include "face/openai/openai_face.h"
@@ -316,7 +316,7 @@ static const char *end_text(turn_end end)
                                     : NULL;
 }
 
-/* How a turn that is over is told. */
+/* The events of a turn that has ended. */
 static void outcome_fill(const turn_event *e, response_view *v)
 {
     const char *why = e->ended.error ? e->ended.error : "";

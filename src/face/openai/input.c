@@ -287,7 +287,7 @@ static bool read_reasoning(request *q, const json_doc *d, const json_node *item,
     return true;
 }
 
-/* A kind that this server does not know: kept as it is, and no part of what a model is told. */
+/* A kind that this server does not know: kept as it is, and not sent to a model. */
 static bool read_other(request *q, const json_doc *d, const json_node *item, ramet_entry_in *out)
 {
     out->role = RAMET_ASSISTANT;
