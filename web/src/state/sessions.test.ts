@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { LiveEvent, Session } from "../api/types";
 import { NO_FILTER } from "./forest";
+import { leave } from "./leaving";
 import {
   catchUp,
   deleteSession,
@@ -211,6 +212,17 @@ describe("live events", () => {
     expect(useSessions.getState().places.get("a")).toEqual({ id: "a", parentId: "r" });
     expect(useSessions.getState().marked).toEqual([]);
     expect(calls.some((c) => c.includes("/sessions/a"))).toBe(false);
+  });
+
+  it("ask nothing about one that this window is deleting, until it is restored", async () => {
+    store = [session("left")];
+    leave("left");
+    event("session.forked", "left");
+    await settle();
+    expect(calls).toEqual([]);
+    event("session.restored", "left");
+    await settle();
+    expect(ids()).toEqual(["left"]);
   });
 
   it("show who answers", () => {

@@ -18,7 +18,7 @@ import {
   type Place,
   treesToRead,
 } from "./forest";
-import { leave, stay } from "./leaving";
+import { isLeaving, leave, stay } from "./leaving";
 
 const PAGE = 200;
 const REFRESH_MS = 120;
@@ -292,6 +292,7 @@ function refresh(id: string): void {
 }
 
 async function readOne(id: string): Promise<void> {
+  if (isLeaving(id)) return;
   const asked = drops;
   try {
     putSessions(still([await ramet.getSession(id)], asked));
@@ -345,6 +346,7 @@ export function hearEvent(e: LiveEvent): void {
       break;
     case "session.restored":
       dropDeleted(e.session_id);
+      stay(e.session_id); // it may have been restored from another window
       refresh(e.session_id);
       break;
   }

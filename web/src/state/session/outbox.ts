@@ -10,6 +10,7 @@ import * as api from "../../api/ramet";
 import * as turns from "../../api/turns";
 import { isFresh, noLongerFresh } from "../../app/newchat";
 import { FAN_OUT } from "../forest";
+import { leave } from "../leaving";
 import type { History } from "./history";
 import { writeOutbox } from "./pending";
 import { contentOf, filePart, type FileRef, type Pending, type SessionModel } from "./state";
@@ -138,6 +139,7 @@ export class Outbox {
     try {
       return await turns.regenerate(fork.id, { agent });
     } catch (error) {
+      leave(fork.id); // the event of its creation makes the sidebar read it, which could only fail
       await api.deleteSession(fork.id).catch(() => undefined);
       throw error;
     }
