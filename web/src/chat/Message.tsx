@@ -27,6 +27,7 @@ import { EditMessage } from "./EditMessage";
 import type { Item } from "./items";
 import { Markdown } from "./Markdown";
 import { MessageBranchPicker } from "./MessageBranchPicker";
+import { Origins } from "./Origins";
 import { PlanCard } from "./Plan";
 import { QuestionCard } from "./Question";
 import { useRoom } from "./runtime";
@@ -137,6 +138,7 @@ const EntryMessage = memo(function EntryMessage({ entry }: { entry: Entry }) {
       tabIndex={-1}
     >
       {others && <div className="chat-author">{nameOf(entry.author!)}</div>}
+      <Origins entry={entry} />
       {editing ? (
         <EditMessage entry={entry} />
       ) : (
