@@ -119,7 +119,7 @@ export const messageItems = (room: Room, entry: Entry): MenuEntry[] => {
       keys: keysOf("message.rewind"),
       onSelect: () => void rewindTo(room, entry),
     });
-  if (!shareToken())
+  if (can.fork && !shareToken())
     items.push({
       label: "Bring into…",
       icon: <IconMerge />,
