@@ -35,8 +35,7 @@ typedef struct log_rules {
                                   const char *before_turn);
     /* Whether the reader of the log comes to the same result, now and for every branch that it may
      * go back to, when other branches than before are left out of the record. */
-    bool (*may_hide)(txn *tx, const session_brief *s, const note_list *before,
-                     const note_list *after);
+    bool (*may_hide)(txn *tx, const session_brief *s);
     /* A state key that only callers who may read the log get; NULL: none. */
     const char *private_state_key;
 } log_rules;

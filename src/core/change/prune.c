@@ -40,7 +40,6 @@ typedef struct plan {
     reach_tree tree;
     int64_t before; /* entries that gc could remove already */
     VEC(ramet_kept_branch) kept;
-    note_list notes; /* of the session, as they were */
 } plan;
 
 static bool is_own(const plan *p, const reach_branch *b, ramet_log log)
@@ -63,7 +62,6 @@ static ramet_status plan_begin(txn *tx, const char *session, plan *p)
     *p = (plan){.tx = tx};
     TRY(session_open(tx, session, NEED_MANAGE, &p->session));
     reach_load(tx, tx->arena, p->session.tree, &p->tree);
-    notes_of(tx, p->session.tree, p->session.no, &p->notes);
     TRY(txn_status(tx));
     for (size_t i = 0; i < p->tree.n_sessions; i++)
         p->tree.sessions[i].dead = p->tree.sessions[i].purging != 0;
@@ -213,23 +211,6 @@ static ramet_status ask_one(plan *p, int64_t branch)
 
 /* ----------------------------------------------------------------- the adk log */
 
-/* The notes that will hide entries of the session from callers. */
-static note_list notes_after(const plan *p)
-{
-    VEC(branch_note) v = {0};
-    note_list out = {0};
-    for (size_t i = 0; i < p->tree.n_branches; i++) {
-        const reach_branch *b = &p->tree.branches[i];
-        if (b->session != p->session.no || !b->out)
-            continue;
-        branch_note n = {.branch = b->id, .name = "", .state = NOTE_PRUNED, .keep = reach_keep(b)};
-        VEC_PUSH(p->tx->arena, &v, n);
-    }
-    out.items = v.items;
-    out.n = out.n_pruned = v.n;
-    return out;
-}
-
 typedef struct beside {
     bool gone, left; /* beside a pruned branch of main; beside another one */
 } beside;
@@ -277,10 +258,8 @@ static void adk_follow(plan *p, bool prune)
             b->out = goes;
     }
     reach_find(&p->tree, prune ? look_adk : NULL, p);
-    note_list after = notes_after(p);
     /* What comes back beside its branch of main cannot be refused: the head can move there. */
-    if (!v || !prune ||
-        log_rules_of(p->tx, RAMET_LOG_ADK)->may_hide(p->tx, &p->session.brief, &p->notes, &after))
+    if (!v || !prune || log_rules_of(p->tx, RAMET_LOG_ADK)->may_hide(p->tx, &p->session.brief))
         return;
     for (size_t i = 0; i < p->tree.n_branches; i++) {
         reach_branch *b = &p->tree.branches[i];

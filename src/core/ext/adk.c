@@ -300,11 +300,8 @@ static ramet_status adk_append_rewind(txn *tx, const char *session, const append
 
 /* What counts is worked out from the whole record, by moves that may name any part of it: so none
  * of it is left out. */
-static bool adk_may_hide(txn *tx, const session_brief *s, const note_list *before,
-                         const note_list *after)
+static bool adk_may_hide(txn *tx, const session_brief *s)
 {
-    (void)before;
-    (void)after;
     return !adk_is(tx, s);
 }
 
