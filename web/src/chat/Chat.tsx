@@ -158,7 +158,7 @@ function ChatCommands() {
     "message.edit": { run: () => startEdit(entry()!), when: can("edit") },
     "message.regenerate": { run: () => regenerate(room, entry()!), when: can("regenerate") },
     "message.fork": { run: () => forkFrom(room, entry()!), when: can("fork") },
-    "message.bring": { run: () => bringFrom(room, entry()!), when: () => can("fork")() && !shareToken() },
+    "message.bring": { run: () => bringFrom(room, entry()!), when: () => some() && !shareToken() },
     "message.rewind": { run: () => rewindTo(room, entry()!), when: can("rewind") },
     "message.versions": { run: () => useChatUi.setState({ listing: entry()!.id }), when: some },
     "message.previous": version(-1),

@@ -119,7 +119,7 @@ export const messageItems = (room: Room, entry: Entry): MenuEntry[] => {
       keys: keysOf("message.rewind"),
       onSelect: () => void rewindTo(room, entry),
     });
-  if (can.fork && !shareToken())
+  if (!shareToken())
     items.push({
       label: "Bring into…",
       icon: <IconMerge />,
