@@ -142,22 +142,6 @@ export const edit = (
   o?: Options,
 ) => post<Appended>(at(id, "edit"), body, o);
 
-export type MergeIn = {
-  from: string | { session_id: string; branch_id: string };
-  mode: "splice" | "pick" | "land";
-  entries?: { entry_id: string }[];
-  text?: string;
-  /** Waits for the end of a running turn of the target. */
-  when?: "idle";
-};
-export const merge = (id: string, body: MergeIn, signal?: AbortSignal) =>
-  post<Session>(at(id, "merge"), body, { signal });
-export const previewMerge = (id: string, body: MergeIn, signal?: AbortSignal) =>
-  post<{ entries: Entry[]; count: number }>(at(id, "merge"), { ...body, dry_run: true }, { signal });
-
-export const listDestinations = (id: string, entry: string) =>
-  get<Page<"destinations", { session_id: string; entry_id: string }>>(at(id, "entries", entry, "destinations"));
-
 // Turns (those that stream are in turns.ts)
 export const cancelTurn = (id: string, turn_id?: string) =>
   post<Turn>(at(id, "cancel"), turn_id ? { turn_id } : {});

@@ -26,7 +26,7 @@ import {
   IconShare,
   Spinner,
 } from "../ui";
-import { attempt, bringFrom, copyEntry, forkFrom, regenerate, rewindTo, startEdit } from "./actions";
+import { attempt, copyEntry, forkFrom, regenerate, rewindTo, startEdit } from "./actions";
 import { Composer } from "./Composer";
 import { RametRuntime, useRoom } from "./runtime";
 import { Thread } from "./Thread";
@@ -158,7 +158,6 @@ function ChatCommands() {
     "message.edit": { run: () => startEdit(entry()!), when: can("edit") },
     "message.regenerate": { run: () => regenerate(room, entry()!), when: can("regenerate") },
     "message.fork": { run: () => forkFrom(room, entry()!), when: can("fork") },
-    "message.bring": { run: () => bringFrom(room, entry()!), when: () => some() && !shareToken() },
     "message.rewind": { run: () => rewindTo(room, entry()!), when: can("rewind") },
     "message.versions": { run: () => useChatUi.setState({ listing: entry()!.id }), when: some },
     "message.previous": version(-1),

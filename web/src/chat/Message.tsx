@@ -27,7 +27,6 @@ import { EditMessage } from "./EditMessage";
 import type { Item } from "./items";
 import { Markdown } from "./Markdown";
 import { MessageBranchPicker } from "./MessageBranchPicker";
-import { Origins } from "./Origins";
 import { PlanCard } from "./Plan";
 import { QuestionCard } from "./Question";
 import { useRoom } from "./runtime";
@@ -138,7 +137,6 @@ const EntryMessage = memo(function EntryMessage({ entry }: { entry: Entry }) {
       tabIndex={-1}
     >
       {others && <div className="chat-author">{nameOf(entry.author!)}</div>}
-      <Origins entry={entry} />
       {editing ? (
         <EditMessage entry={entry} />
       ) : (

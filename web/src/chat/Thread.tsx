@@ -7,7 +7,6 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNo
 import { Button, ContextMenu, IconArrowDown, Spinner, type MenuEntry } from "../ui";
 import { attempt, messageItems } from "./actions";
 import { BrokenAnswer, ChatMessage } from "./Message";
-import { Destinations } from "./Origins";
 import { RewindRow } from "./RewindRow";
 import { useRoom } from "./runtime";
 
@@ -204,7 +203,6 @@ export function Thread({ place, empty }: { place: number; empty: ReactNode }) {
             {nothing && empty}
             <ThreadPrimitive.Messages components={components} />
             <BrokenAnswer />
-            <Destinations />
             <RewindRow />
             {moreAfter && <More key={"after" + last} box={box} load={room.history.loadAfter} />}
           </div>

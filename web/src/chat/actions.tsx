@@ -3,7 +3,7 @@
 import { shareToken } from "../api/client";
 import { keysOf } from "../app/commands";
 import type { Entry } from "../api/types";
-import { openFork, openMerge } from "../dialogs/dialogs";
+import { openFork } from "../dialogs/dialogs";
 import { lendDraft } from "../state/drafts";
 import { mayWrite, type Room } from "../state/session";
 import { useSessions } from "../state/sessions";
@@ -14,7 +14,6 @@ import {
   IconEdit,
   IconFork,
   IconHelpful,
-  IconMerge,
   IconNotHelpful,
   IconRegenerate,
   IconRewind,
@@ -51,9 +50,6 @@ export const forkFrom = (room: Room, entry: Entry): void => {
     branchId: room.state.viewing ?? undefined,
   });
 };
-
-export const bringFrom = (room: Room, entry: Entry): void =>
-  openMerge({ sessionId: room.id, entryId: entry.id, branchId: room.state.viewing ?? undefined });
 
 /** At once. What a cut user message said becomes the draft. */
 export const rewindTo = (room: Room, entry: Entry) =>
@@ -118,13 +114,6 @@ export const messageItems = (room: Room, entry: Entry): MenuEntry[] => {
       icon: <IconRewind />,
       keys: keysOf("message.rewind"),
       onSelect: () => void rewindTo(room, entry),
-    });
-  if (!shareToken())
-    items.push({
-      label: "Bring into…",
-      icon: <IconMerge />,
-      keys: keysOf("message.bring"),
-      onSelect: () => bringFrom(room, entry),
     });
   if (can.feedback && !shareToken())
     items.push(

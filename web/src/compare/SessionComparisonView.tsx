@@ -3,7 +3,6 @@
 import { useMemo, useState, type CSSProperties } from "react";
 import type { CompareSide, Comparison, Entry, Session } from "../api/types";
 import { chatPath, comparePath, follow, navigate } from "../app/router";
-import { openMerge } from "../dialogs/dialogs";
 import { FAN_OUT } from "../state/forest";
 import {
   Button,
@@ -14,7 +13,6 @@ import {
   IconButton,
   IconClose,
   IconCompare,
-  IconMerge,
   IconPlus,
   Note,
   Select,
@@ -78,12 +76,6 @@ function SideHead({ side, name, onRemove }: SideHeadProps) {
         <a className="truncate" href={placeOf(side)} onClick={follow}>
           {name}
         </a>
-        <IconButton
-          small
-          label={`Bring ${name} into…`}
-          icon={<IconMerge size={14} />}
-          onClick={() => openMerge({ sessionId: side.session_id, branchId: isHead(side) ? undefined : side.branch_id })}
-        />
         {onRemove && (
           <IconButton
             small

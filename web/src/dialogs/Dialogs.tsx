@@ -12,7 +12,6 @@ const DeleteDialog = lazy(() =>
 const ForkSessionDialog = lazy(() =>
   import("./ForkSessionDialog").then((m) => ({ default: m.ForkSessionDialog })),
 );
-const MergeDialog = lazy(() => import("./MergeDialog").then((m) => ({ default: m.MergeDialog })));
 const RenameDialog = lazy(() =>
   import("./RenameDialog").then((m) => ({ default: m.RenameDialog })),
 );
@@ -25,8 +24,6 @@ function Opened({ dialog }: { dialog: OpenDialog }) {
   switch (dialog.kind) {
     case "fork":
       return <ForkSessionDialog place={dialog} />;
-    case "merge":
-      return <MergeDialog place={dialog} />;
     case "tags":
       return <SessionTagsManager sessionId={dialog.sessionId} />;
     case "share":

@@ -17,18 +17,8 @@ export interface ForkPlace {
   draft?: string;
 }
 
-export interface MergePlace {
-  /** the source */
-  sessionId: string;
-  /** a single message of it */
-  entryId?: string;
-  /** the branch to bring, when it is not the present one */
-  branchId?: string;
-}
-
 export type OpenDialog =
   | ({ kind: "fork" } & ForkPlace)
-  | ({ kind: "merge" } & MergePlace)
   | { kind: "tags"; sessionId: string }
   | { kind: "share"; sessionId: string }
   | { kind: "rename"; sessionId: string }
@@ -64,7 +54,6 @@ export const openFork = (place: ForkPlace) => {
   if (shareToken()) void withUser(() => open({ kind: "fork", ...place }));
   else open({ kind: "fork", ...place });
 };
-export const openMerge = (place: MergePlace) => open({ kind: "merge", ...place });
 export const openTags = (sessionId: string) => open({ kind: "tags", sessionId });
 export const openShare = (sessionId: string) => open({ kind: "share", sessionId });
 export const openRename = (sessionId: string) => open({ kind: "rename", sessionId });

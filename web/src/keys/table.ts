@@ -31,7 +31,6 @@ export const COMMANDS = {
   "message.edit": row("Message", "Edit", ["e"]),
   "message.regenerate": row("Message", "Regenerate", ["shift+r"]),
   "message.rewind": row("Message", "Rewind to here", ["w"]),
-  "message.bring": row("Message", "Bring into…", ["m"]),
   "message.copy": row("Message", "Copy", ["c"]),
   "message.up": row("Message", "Message above", ["alt+arrowup", "k"], true),
   "message.down": row("Message", "Message below", ["alt+arrowdown", "j"], true),

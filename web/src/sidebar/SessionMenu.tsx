@@ -4,7 +4,7 @@
 import type { Session } from "../api/types";
 import { chatPath } from "../app/router";
 import { copyText } from "../chat/copy";
-import { openDelete, openFork, openMerge, openRename, openShare, openTags } from "../dialogs/dialogs";
+import { openDelete, openFork, openRename, openShare, openTags } from "../dialogs/dialogs";
 import {
   archiveSession,
   keepSession,
@@ -21,7 +21,6 @@ import {
   IconEdit,
   IconFork,
   IconLink,
-  IconMerge,
   IconTag,
   IconUndo,
   IconUsers,
@@ -65,7 +64,6 @@ export function sessionItems(s: Session): MenuEntry[] {
     { label: "Copy link", icon: <IconLink />, onSelect: () => void copyLink(s.id) },
     "line",
     { label: "Fork chat", icon: <IconFork />, onSelect: () => openFork({ sessionId: s.id }) },
-    { label: "Bring into…", icon: <IconMerge />, onSelect: () => openMerge({ sessionId: s.id }) },
     {
       label: marked ? "Unmark" : "Mark to compare",
       icon: <IconCompare />,
